@@ -1,0 +1,348 @@
+//! The machine-readable answer: what `memscope summary --format json` prints.
+//!
+//! Scripts rely on these names; new ones may come, these stay. A figure that the input does not
+//! give is `null`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{growth, modules, pairing, peak, phases, steps, top};
+use crate::model::{Rank, Report};
+
+/// The whole answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Summary {
+    /// Always `memscope.summary`.
+    pub format: String,
+    /// Version of these names.
+    pub version: u32,
+    /// One a rank, in the report's order.
+    pub ranks: Vec<RankDetails>,
+}
+
+/// The answer for one rank.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankSummary {
+    /// Its number.
+    pub rank: Option<i64>,
+    /// Ranks of the run.
+    pub world_size: Option<i64>,
+    /// Device name.
+    pub device: Option<String>,
+    /// Whether the recording reached the end of its last step; `null` when it does not say.
+    pub complete: Option<bool>,
+    /// Number of steps.
+    pub steps: u64,
+    /// Number of events.
+    pub events: u64,
+    /// Peaks.
+    pub peak: PeakSummary,
+    /// Figures after the last event, bytes.
+    pub end: EndSummary,
+    /// What stays from step to step.
+    pub growth: Vec<GrowthSummary>,
+    /// What the reader could not use.
+    pub skipped: Vec<SkippedSummary>,
+}
+
+/// Peaks of one rank.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeakSummary {
+    /// The allocator's high-water mark, with the event at which it showed.
+    pub allocated: PeakAt,
+    /// Highest reserved, with the event at which it showed.
+    pub reserved: PeakAt,
+    /// Highest requested (unrounded) bytes; runtime reports do not have it.
+    pub requested: Amount,
+    /// The highest allocated after an event: what `runtime_report.json` calls its peak.
+    #[serde(default)]
+    pub sampled: PeakAt,
+}
+
+/// A peak and its place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeakAt {
+    /// Bytes.
+    pub bytes: Option<u64>,
+    /// Step.
+    pub step: Option<i64>,
+    /// Phase.
+    pub phase: Option<String>,
+    /// Module.
+    pub module: Option<String>,
+    /// Index of the event in the trace.
+    #[serde(default)]
+    pub event: Option<u64>,
+}
+
+/// A bare figure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Bytes.
+    pub bytes: Option<u64>,
+}
+
+/// Figures after the last event.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EndSummary {
+    /// Allocated, bytes.
+    pub allocated: Option<u64>,
+    /// Reserved, bytes.
+    pub reserved: Option<u64>,
+    /// Requested, bytes; runtime reports do not have it.
+    pub requested: Option<u64>,
+    /// Active, bytes; runtime reports do not have it.
+    pub active: Option<u64>,
+    /// Inactive split, bytes; runtime reports do not have it.
+    pub inactive_split: Option<u64>,
+}
+
+/// One finding about growth.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GrowthSummary {
+    /// `leak`, `baseline`, `reserved` or `normal`.
+    pub kind: String,
+    /// Bytes that each step adds.
+    pub bytes_per_step: Option<i64>,
+    /// Since this step.
+    pub since_step: Option<i64>,
+    /// Bytes in all.
+    pub bytes: Option<i64>,
+    /// The phase in which it came, where that is known.
+    pub place: Option<String>,
+}
+
+/// One kind of skipped content.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SkippedSummary {
+    /// What.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The answer for one rank with its tables.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RankDetails {
+    /// The answer.
+    #[serde(flatten)]
+    pub summary: RankSummary,
+    /// The input.
+    pub source: String,
+    /// One row a phase.
+    pub phases: Vec<PhaseRow>,
+    /// The 20 places with most allocated.
+    pub top_events: Vec<TopRow>,
+    /// Every module, parents before children.
+    pub modules: Vec<ModuleRow>,
+    /// Facts about the run.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// The source's comparisons.
+    pub comparisons: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A phase.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PhaseRow {
+    /// Phase.
+    pub phase: String,
+    /// Events.
+    pub count: u64,
+    /// Highest allocated after an event, bytes.
+    pub max_allocated: Option<u64>,
+    /// Largest `delta_allocated`, bytes.
+    pub max_delta: Option<i64>,
+    /// Sum of `delta_allocated`, bytes.
+    pub sum_delta: Option<i64>,
+}
+
+/// A place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TopRow {
+    /// Kind of event.
+    pub event_type: String,
+    /// Module as the source names it.
+    pub module: String,
+    /// Phase.
+    pub phase: String,
+    /// Events there.
+    pub count: u64,
+    /// Step of the highest.
+    pub step: Option<i64>,
+    /// Highest allocated after, bytes.
+    pub max_allocated: Option<u64>,
+    /// Largest `delta_allocated`, bytes.
+    pub max_delta: Option<i64>,
+}
+
+/// A module, figures rolled up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ModuleRow {
+    /// Dotted path.
+    pub module: String,
+    /// Events in it and below.
+    pub count: u64,
+    /// Highest allocated after, bytes.
+    pub max_allocated: Option<u64>,
+    /// Largest `delta_allocated`, bytes.
+    pub max_delta: Option<i64>,
+    /// Sum of `delta_allocated`, bytes; see [`modules::Module::rolled`].
+    pub total_delta: Option<i64>,
+    /// Bytes of outputs, over all events.
+    pub output_bytes: u64,
+    /// Bytes of gradients, over all events.
+    pub grad_bytes: u64,
+    /// Share of what all modules added.
+    pub share: Option<f64>,
+    /// Events without their partner.
+    pub unpaired: u64,
+}
+
+/// How many places [`RankDetails::top_events`] has.
+pub const TOP: usize = 20;
+
+/// The answer for a report.
+#[must_use]
+pub fn summary(report: &Report) -> Summary {
+    Summary {
+        format: "memscope.summary".to_owned(),
+        version: 1,
+        ranks: report.ranks.iter().map(details).collect(),
+    }
+}
+
+/// The answer for one rank.
+#[must_use]
+pub fn rank(rank: &Rank) -> RankSummary {
+    let steps = steps::steps(rank);
+    let peak = peak::peak(rank);
+    let last = |column: &crate::model::Bytes| (0..column.len()).rev().find_map(|i| column.get(i));
+    RankSummary {
+        rank: rank.number(),
+        world_size: rank.world_size(),
+        device: rank.device(),
+        complete: steps::complete(rank, &steps),
+        steps: steps::count(&steps) as u64,
+        events: rank.events.len() as u64,
+        peak: PeakSummary {
+            allocated: at(rank, peak.allocated),
+            reserved: at(rank, peak.reserved),
+            requested: Amount::default(),
+            sampled: at(rank, peak.sampled),
+        },
+        end: EndSummary {
+            allocated: last(&rank.events.allocated_after),
+            reserved: last(&rank.events.reserved_after),
+            ..EndSummary::default()
+        },
+        growth: growth::growth(rank)
+            .iter()
+            .map(|g| grown(rank, g))
+            .collect(),
+        skipped: rank
+            .skipped
+            .iter()
+            .map(|s| SkippedSummary {
+                what: s.what.clone(),
+                count: s.count,
+            })
+            .collect(),
+    }
+}
+
+fn at(rank: &Rank, at: Option<peak::At>) -> PeakAt {
+    let event = at.and_then(|a| a.event);
+    let row = event.map(|e| rank.events.row(e));
+    PeakAt {
+        bytes: at.map(|a| a.bytes),
+        step: row.and_then(|r| r.step),
+        phase: row.map(|r| rank.strings.get(r.phase).to_owned()),
+        module: row.map(|r| rank.strings.get(r.module).to_owned()),
+        event: event.map(|e| e as u64),
+    }
+}
+
+fn grown(rank: &Rank, g: &growth::Growth) -> GrowthSummary {
+    let place = g
+        .during
+        .map(|(event, _)| event)
+        .or((g.kind == growth::Kind::Reserved).then_some(g.event));
+    GrowthSummary {
+        kind: g.kind.word().to_owned(),
+        bytes_per_step: Some(g.bytes_per_step),
+        since_step: Some(g.since_step),
+        bytes: Some(g.bytes),
+        place: place.map(|e| rank.strings.get(rank.events.row(e).phase).to_owned()),
+    }
+}
+
+fn details(of: &Rank) -> RankDetails {
+    let text = |id| of.strings.get(id).to_owned();
+    let listed = top::listed(of);
+    let tree = modules::modules(of, &pairing::pair(of));
+    RankDetails {
+        summary: rank(of),
+        source: of.source.name.clone(),
+        phases: phases::phases(of)
+            .iter()
+            .map(|p| PhaseRow {
+                phase: text(p.phase),
+                count: p.count,
+                max_allocated: p.max_allocated,
+                max_delta: p.max_delta,
+                sum_delta: p.sum_delta,
+            })
+            .collect(),
+        top_events: top::groups(listed, |_| true)
+            .iter()
+            .take(TOP)
+            .map(|g| TopRow {
+                event_type: text(g.place.kind),
+                module: text(g.place.module),
+                phase: text(g.place.phase),
+                count: g.count,
+                step: listed.step.get(g.event),
+                max_allocated: g.max_allocated,
+                max_delta: g.max_delta,
+            })
+            .collect(),
+        modules: tree
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(i, m)| {
+                let id = modules::ModuleId(i as u32);
+                ModuleRow {
+                    module: tree.path(id),
+                    count: m.rolled.count,
+                    max_allocated: m.rolled.max_allocated,
+                    max_delta: m.rolled.max_delta,
+                    total_delta: m.rolled.total_delta,
+                    output_bytes: m.rolled.output_bytes,
+                    grad_bytes: m.rolled.grad_bytes,
+                    share: tree.share(id),
+                    unpaired: m.rolled.unpaired,
+                }
+            })
+            .collect(),
+        metadata: facts(&of.metadata),
+        comparisons: facts(&of.comparisons),
+    }
+}
+
+fn facts(facts: &crate::model::Metadata) -> serde_json::Map<String, serde_json::Value> {
+    use crate::model::Value;
+    facts
+        .iter()
+        .map(|(key, value)| {
+            let value = match value {
+                Value::Null => serde_json::Value::Null,
+                Value::Bool(b) => (*b).into(),
+                Value::Int(i) => (*i).into(),
+                Value::Float(f) => (*f).into(),
+                Value::Text(t) => t.clone().into(),
+                Value::Json(t) => serde_json::from_str(t).unwrap_or_else(|_| t.clone().into()),
+            };
+            (key.to_owned(), value)
+        })
+        .collect()
+}

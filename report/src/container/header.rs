@@ -1,0 +1,85 @@
+//! The JSON header of a container.
+
+use serde::{Deserialize, Serialize};
+
+use crate::analyze::summary::RankSummary;
+use crate::model::{Metadata, RecordedPeak, Skipped, Source};
+
+/// What stands before the columns.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// `memscope` and its version.
+    pub generator: String,
+    /// One entry a rank, in the report's order.
+    pub ranks: Vec<RankEntry>,
+}
+
+/// Everything of a rank but its columns.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RankEntry {
+    /// Where the rank came from.
+    pub source: Source,
+    /// Facts about the run.
+    pub metadata: Metadata,
+    /// The source's comparisons.
+    pub comparisons: Metadata,
+    /// The source's own peak.
+    pub recorded_peak: Option<RecordedPeak>,
+    /// What the reader could not use.
+    pub skipped: Skipped,
+    /// The answer, as `memscope summary --format json` prints it.
+    pub summary: Option<RankSummary>,
+    /// Number of events.
+    pub events: u64,
+    /// Number of events in the source's own selection.
+    pub recorded_top: u64,
+    /// Directory of the rank's columns.
+    pub columns: Vec<ColumnEntry>,
+}
+
+/// How the values of a column were turned into the numbers that are stored as LEB128.
+///
+/// All but [`Coding::Plain`] and [`Coding::Raw`] store `zigzag(value - prediction)`, wrapping in
+/// 64 bits; predictions use columns that come before in the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coding {
+    /// Bytes as they are (text).
+    Raw,
+    /// The value itself.
+    Plain,
+    /// Prediction: the row above.
+    Delta,
+    /// Prediction: the row above of another column.
+    Above,
+    /// Prediction: the same row of another column.
+    Beside,
+    /// Prediction: another column minus a third, same row.
+    Difference,
+    /// Prediction: the larger of the row above and the same row of another column.
+    HighWater,
+}
+
+/// One column of the directory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ColumnEntry {
+    /// `table.column`.
+    pub name: String,
+    /// See [`Coding`].
+    pub coding: Coding,
+    /// The columns that the prediction uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refs: Vec<String>,
+    /// Number of values (bytes for [`Coding::Raw`]).
+    pub count: u64,
+    /// Offset of the slab from the end of the header, in bytes.
+    pub offset: u64,
+    /// Size of the slab as stored, in bytes.
+    pub length: u64,
+    /// Size of the slab before compression, in bytes.
+    pub raw: u64,
+    /// Whether the slab is raw deflate (else stored as it is).
+    pub deflate: bool,
+    /// CRC-32 (IEEE) of the slab as stored.
+    pub crc32: u32,
+}

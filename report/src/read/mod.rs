@@ -1,0 +1,111 @@
+//! Readers: one source format a file, all turning bytes into tables.
+//!
+//! ```
+//! let error = report::read::read(report::read::Input { name: "notes.txt", bytes: b"hello" }).unwrap_err();
+//! assert!(error.to_string().starts_with("notes.txt: at byte 0: expected "));
+//! ```
+
+pub mod html;
+pub(crate) mod json;
+pub mod runtime_report;
+
+use std::io::Read;
+
+use crate::error::Result;
+use crate::model::Report;
+use crate::{Error, container};
+
+/// An input held in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// What to call it in messages.
+    pub name: &'a str,
+    /// All of it.
+    pub bytes: &'a [u8],
+}
+
+/// The kinds of input, told by their first bytes (never by the file's name).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// JSON: `runtime_report.json` of the public MemScope.
+    RuntimeReport,
+    /// A container (`.memscope`).
+    Container,
+    /// An HTML report made by `memscope render`.
+    Html,
+}
+
+/// How many first bytes [`Format::detect`] wants to see.
+pub const DETECT_BYTES: usize = 512;
+
+impl Format {
+    /// Tells the format from the first [`DETECT_BYTES`] (or all, if fewer).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names what was found when it is none of the known kinds.
+    pub fn detect(name: &str, head: &[u8]) -> Result<Self> {
+        if head.starts_with(container::MAGIC) {
+            return Ok(Self::Container);
+        }
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        let text = text.trim_ascii_start();
+        if text.first() == Some(&b'{') {
+            return Ok(Self::RuntimeReport);
+        }
+        if text.first() == Some(&b'<') {
+            return Ok(Self::Html);
+        }
+        Err(Error::Unsupported {
+            name: name.to_owned(),
+            expected: "a runtime_report.json, a .memscope container or an HTML report of MemScope"
+                .to_owned(),
+            found: describe_head(head),
+        })
+    }
+}
+
+fn describe_head(head: &[u8]) -> String {
+    match head {
+        [] => "an empty input".to_owned(),
+        head if head.trim_ascii().is_empty() => "only white space".to_owned(),
+        [0x80, 2..=5, ..] => {
+            "a Python pickle (PyTorch memory snapshots are not read yet)".to_owned()
+        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text (save it as UTF-8)".to_owned(),
+        [0x1f, 0x8b, ..] => "gzip-compressed data (decompress it first)".to_owned(),
+        [b'P', b'K', 3, 4, ..] => "a ZIP archive (extract it first)".to_owned(),
+        [b'[', ..] => "a JSON list (a runtime report is a JSON object)".to_owned(),
+        _ => {
+            let shown: String = String::from_utf8_lossy(head.get(..24).unwrap_or(head))
+                .chars()
+                .flat_map(char::escape_default)
+                .collect();
+            format!("\"{shown}\"")
+        }
+    }
+}
+
+/// Reads any supported input from memory.
+///
+/// # Errors
+/// See [`Error`]. Nothing is half-read: either every rank of the input comes back, or an error.
+pub fn read(input: Input<'_>) -> Result<Report> {
+    let head = input.bytes.get(..DETECT_BYTES).unwrap_or(input.bytes);
+    match Format::detect(input.name, head)? {
+        Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
+        Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),
+        Format::Html => {
+            container::Container::open(input.name, html::container(input.name, input.bytes)?)?
+                .report()
+        }
+    }
+}
+
+/// Reads a `runtime_report.json` from a stream, with memory for its tables but not for its text.
+///
+/// # Errors
+/// See [`Error`].
+pub fn read_runtime_report(name: &str, source: impl Read) -> Result<Report> {
+    Ok(Report::of(vec![runtime_report::read(name, source)?]))
+}

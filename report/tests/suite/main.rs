@@ -1,0 +1,18 @@
+//! What this crate promises, checked from outside.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod analyze;
+mod bodies;
+mod container;
+mod hostile;
+mod messages;
+mod mutation;
+mod properties;
+mod random;
+mod runtime_report;
+mod support;

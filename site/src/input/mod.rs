@@ -1,0 +1,70 @@
+//! What is given: found, named and read.
+//!
+//! * [`find`] turns arguments into inputs: files, `-`, and directories that are searched.
+//! * [`read`] turns inputs into one report.
+//!
+//! An input has two names. The one for messages is the path as it was typed. The one in reports
+//! says no more of the machine than it takes to tell the inputs apart: a report is passed on.
+
+mod find;
+mod names;
+mod read;
+
+use std::path::PathBuf;
+
+pub use find::{Found, find};
+pub use read::read;
+
+/// Where an input is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `-`.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Where it is.
+    pub place: Place,
+    /// What messages call it.
+    pub shown: String,
+    /// What reports call it.
+    pub name: String,
+}
+
+/// Why inputs were refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such file, or it may not be read.
+    #[error("cannot read {shown}")]
+    Open {
+        /// The input.
+        shown: String,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A directory without reports.
+    #[error(
+        "{shown}: found no report there; looked for {looked_for} \
+         (give the directory that MemScope wrote, mostly memscope_outputs, or the files themselves)"
+    )]
+    Nothing {
+        /// The directory.
+        shown: String,
+        /// What was looked for.
+        looked_for: &'static str,
+    },
+    /// What stands in the input.
+    #[error(transparent)]
+    Report(#[from] report::Error),
+}
+
+/// A path for messages.
+pub(crate) fn shown(path: &std::path::Path) -> String {
+    present::visible::visible(&path.display().to_string()).into_owned()
+}

@@ -1,0 +1,16 @@
+//! The `memscope` binary, run as its users run it.
+//!
+//! Tests that look into pages need the embedded viewer, so the crate is tested as it is built by
+//! default, without `SITE_SKIP_VIEWER`; with it they say so and check the refusal instead.
+//! `MEMSCOPE_BLESS=1` writes the golden files anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod errors;
+mod golden;
+mod inputs;
+mod output;
+mod page;
+mod render;
+mod shell;
+mod summary;
+mod support;

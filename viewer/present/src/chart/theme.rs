@@ -1,0 +1,91 @@
+//! Colours. The only place of the drawings that names any; `viewer/assets/style.css` has the same
+//! values for what is not drawn.
+
+use plotters::style::RGBColor;
+
+/// A colour of a drawing.
+pub type Color = RGBColor;
+
+/// Colours of a drawing. Data colours are Okabe and Ito's, which colour-blind people can tell
+/// apart; on dark ground they are lighter tones of the same hues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Theme {
+    /// Whether the ground is dark.
+    pub dark: bool,
+    /// Ground.
+    pub ground: Color,
+    /// Text.
+    pub ink: Color,
+    /// Secondary text and axes.
+    pub muted: Color,
+    /// Lines of the grid.
+    pub grid: Color,
+    /// Every second step.
+    pub band: Color,
+    /// Allocated.
+    pub allocated: Color,
+    /// Where allocated goes up and down within a pixel.
+    pub allocated_range: Color,
+    /// Reserved.
+    pub reserved: Color,
+    /// The high-water mark and the peak.
+    pub high_water: Color,
+    /// Growth.
+    pub growth: Color,
+}
+
+impl Theme {
+    /// On light ground.
+    pub const LIGHT: Self = Self {
+        dark: false,
+        ground: RGBColor(255, 255, 255),
+        ink: RGBColor(27, 31, 36),
+        muted: RGBColor(89, 96, 105),
+        grid: RGBColor(224, 227, 231),
+        band: RGBColor(245, 246, 248),
+        allocated: RGBColor(0, 114, 178),
+        allocated_range: RGBColor(140, 190, 222),
+        reserved: RGBColor(205, 211, 218),
+        high_water: RGBColor(213, 94, 0),
+        growth: RGBColor(0, 128, 96),
+    };
+
+    /// On dark ground.
+    pub const DARK: Self = Self {
+        dark: true,
+        ground: RGBColor(22, 24, 28),
+        ink: RGBColor(228, 231, 235),
+        muted: RGBColor(154, 163, 173),
+        grid: RGBColor(50, 55, 62),
+        band: RGBColor(28, 31, 36),
+        allocated: RGBColor(66, 158, 214),
+        allocated_range: RGBColor(42, 92, 124),
+        reserved: RGBColor(68, 75, 84),
+        high_water: RGBColor(255, 138, 66),
+        growth: RGBColor(46, 190, 146),
+    };
+
+    /// The theme for a ground.
+    #[must_use]
+    pub fn of(dark: bool) -> Self {
+        if dark { Self::DARK } else { Self::LIGHT }
+    }
+}
+
+/// Okabe and Ito's palette in an order that keeps neighbours apart; black is left to text.
+const CATEGORIES: [[Color; 2]; 8] = [
+    [RGBColor(0, 114, 178), RGBColor(66, 158, 214)],
+    [RGBColor(230, 159, 0), RGBColor(240, 180, 60)],
+    [RGBColor(0, 158, 115), RGBColor(46, 190, 146)],
+    [RGBColor(204, 121, 167), RGBColor(222, 150, 190)],
+    [RGBColor(86, 180, 233), RGBColor(140, 205, 245)],
+    [RGBColor(213, 94, 0), RGBColor(255, 138, 66)],
+    [RGBColor(178, 166, 32), RGBColor(240, 228, 66)],
+    [RGBColor(110, 118, 128), RGBColor(154, 163, 173)],
+];
+
+/// The colour of the `n`-th phase or part, the same in every view.
+#[must_use]
+pub fn phase_color(n: usize, dark: bool) -> Color {
+    CATEGORIES[n % CATEGORIES.len()][usize::from(dark)]
+}

@@ -1,0 +1,22 @@
+//! How figures look to people. The command and the page both use this crate, so that a terminal,
+//! a Markdown file, the static part of a page and its live part say the same thing.
+//!
+//! * [`units`], [`visible`]: one formatter for sizes, one for text of strangers.
+//! * [`words`], [`sentences`]: everything that is said, in English and Chinese.
+//! * [`rows`], [`export`]: tables and what they are written as.
+//! * [`chart`]: drawing with plotters, on any of its backends.
+//! * [`page`]: the static part of an HTML report. [`text`]: the summary as text or Markdown.
+//!
+//! Nothing here adds up bytes: every figure comes from [`report::analyze`].
+
+pub mod chart;
+pub mod export;
+pub mod page;
+pub mod rows;
+pub mod sentences;
+pub mod text;
+pub mod units;
+pub mod visible;
+pub mod words;
+
+pub use words::{Lang, Word};

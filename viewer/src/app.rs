@@ -1,0 +1,226 @@
+//! The page as a whole: its parts, its keys, its address.
+
+use leptos::prelude::*;
+use present::sentences::title;
+use present::{Lang, Word};
+use report::container::Container;
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen::closure::Closure;
+
+use crate::browser;
+use crate::components::{Header, Help, Tabs, toggle_lang, toggle_theme};
+use crate::hash;
+use crate::open::open_file;
+use crate::state::{State, View};
+use crate::timeline::TimelineChart;
+use crate::views;
+
+/// Puts the page into the document.
+pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
+    leptos::mount::mount_to_body(move || {
+        let dark = RwSignal::new(browser::prefers_dark());
+        let lang = Lang::of_tag(&browser::language());
+        let state = State::new(container, parts, &browser::hash(), lang, dark);
+        follow_address(state);
+        follow_system(dark);
+        document_attributes(state);
+        keys(state);
+        drops(state);
+        view! { <App state=state/> }
+    });
+}
+
+#[component]
+fn App(state: State) -> impl IntoView {
+    let view = Memo::new(move |_| state.shown.with(|s| s.view));
+    view! {
+        <a class="skip" href="#panel" on:click=move |e| {
+            // The address is ours: a jump must not overwrite it.
+            e.prevent_default();
+            browser::focus("panel");
+        }>{move || state.t(Word::Skip)}</a>
+        <Header state=state/>
+        <main>
+            <Show when=move || state.data.with(|d| d.as_ref().is_some_and(|d| !d.rank.events.is_empty()))>
+                <TimelineChart state=state/>
+            </Show>
+            <Show when=move || state.data.with(Option::is_some)>
+                <Tabs state=state/>
+                <section id="panel" role="tabpanel" tabindex="-1"
+                    aria-labelledby=move || format!("tab-{}", view.get().word())>
+                    {move || match view.get() {
+                        View::Peak => view! { <views::Peak state=state/> }.into_any(),
+                        View::Steps => view! { <views::Steps state=state/> }.into_any(),
+                        View::Phases => view! { <views::Phases state=state/> }.into_any(),
+                        View::Top => view! { <views::Top state=state/> }.into_any(),
+                        View::Modules => view! { <views::ModulesView state=state/> }.into_any(),
+                        View::Tensors => view! { <views::Tensors state=state/> }.into_any(),
+                        View::About => view! { <views::About state=state/> }.into_any(),
+                    }}
+                </section>
+            </Show>
+        </main>
+        <p class="status" role="status" data-testid="status">{move || state.status.get()}</p>
+        <Help state=state/>
+    }
+}
+
+/// Writes what is shown to the address, and reads it back when the user changes it.
+fn follow_address(state: State) {
+    Effect::new(move |first: Option<()>| {
+        let hash = state.shown.with(hash::write);
+        // The address that the page was opened with stays until something changes.
+        if first.is_some() {
+            browser::set_hash(&hash);
+        }
+    });
+    let changed = Closure::<dyn FnMut()>::new(move || state.follow(&browser::hash()));
+    if let Some(window) = web_sys::window() {
+        window
+            .add_event_listener_with_callback("hashchange", changed.as_ref().unchecked_ref())
+            .ok();
+    }
+    changed.forget();
+}
+
+/// Follows the system when it changes between light and dark.
+fn follow_system(dark: RwSignal<bool>) {
+    let query = web_sys::window().and_then(|w| w.match_media("(prefers-color-scheme: dark)").ok().flatten());
+    let Some(query) = query else { return };
+    let changed = Closure::<dyn FnMut()>::new(move || dark.set(browser::prefers_dark()));
+    query
+        .add_event_listener_with_callback("change", changed.as_ref().unchecked_ref())
+        .ok();
+    changed.forget();
+}
+
+/// Language, ground and title of the document.
+fn document_attributes(state: State) {
+    Effect::new(move |_| {
+        let Some(document) = browser::document() else { return };
+        let lang = state.lang.get();
+        if let Some(root) = document.document_element() {
+            root.set_attribute("lang", lang.tag()).ok();
+            let theme = if state.dark.get() { "dark" } else { "light" };
+            root.set_attribute("data-theme", theme).ok();
+        }
+        if let Some(data) = state.data.get() {
+            document.set_title(&title(&[&data.rank], lang));
+        }
+    });
+}
+
+/// Keys that work everywhere on the page.
+fn keys(state: State) {
+    let pressed = Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(move |e: web_sys::KeyboardEvent| {
+        let key = e.key();
+        if key == "Escape" {
+            escape(state, &e);
+            return;
+        }
+        if e.ctrl_key() || e.meta_key() || e.alt_key() || browser::typing(&e) {
+            return;
+        }
+        if state.help.get_untracked() {
+            if key == "?" {
+                close_help(state);
+            }
+            return;
+        }
+        if command(state, &key) {
+            e.prevent_default();
+        }
+    });
+    if let Some(window) = web_sys::window() {
+        window
+            .add_event_listener_with_callback("keydown", pressed.as_ref().unchecked_ref())
+            .ok();
+    }
+    pressed.forget();
+}
+
+fn escape(state: State, e: &web_sys::KeyboardEvent) {
+    if state.help.get_untracked() {
+        close_help(state);
+    } else if browser::typing(e) {
+        browser::focus("panel");
+    } else if state.selection.get_untracked().is_some() {
+        state.select(None);
+    } else {
+        state.error.set(None);
+    }
+}
+
+fn close_help(state: State) {
+    state.help.set(false);
+    browser::focus("timeline");
+}
+
+fn command(state: State, key: &str) -> bool {
+    let ranks = state.container.with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
+    let rank = state.shown.with_untracked(|s| s.rank);
+    match key {
+        "1" | "2" | "3" | "4" | "5" | "6" | "7" => {
+            let at = key.parse::<usize>().unwrap_or(1) - 1;
+            state.shown.update(|s| {
+                s.view = View::ALL[at];
+                s.sort = None;
+            });
+        }
+        "/" => {
+            state.shown.update(|s| s.view = View::Top);
+            browser::next_frame(|| browser::focus("search"));
+        }
+        "?" => {
+            state.help.set(true);
+            browser::next_frame(|| browser::focus("help-close"));
+        }
+        "x" => state.shown.update(|s| {
+            s.axis = match s.axis {
+                present::chart::AxisKind::Event => present::chart::AxisKind::Step,
+                present::chart::AxisKind::Step => present::chart::AxisKind::Event,
+            };
+            s.zoom = (0.0, 1.0);
+        }),
+        "+" | "=" => zoom(state, 0.5),
+        "-" | "_" => zoom(state, 2.0),
+        "0" => state.shown.update(|s| s.zoom = (0.0, 1.0)),
+        "[" if rank > 0 => state.set_rank(rank - 1),
+        "]" if rank + 1 < ranks => state.set_rank(rank + 1),
+        "t" => toggle_theme(state),
+        "l" => toggle_lang(state),
+        "g" => browser::focus("timeline"),
+        _ => return false,
+    }
+    true
+}
+
+fn zoom(state: State, factor: f64) {
+    state.shown.update(|s| {
+        let (a, b) = s.zoom;
+        let (middle, half) = ((a + b) / 2.0, ((b - a) * factor / 2.0).clamp(1e-6, 0.5));
+        let start = (middle - half).clamp(0.0, 1.0 - 2.0 * half);
+        s.zoom = (start, start + 2.0 * half);
+    });
+}
+
+/// Files dropped anywhere on the page are opened.
+fn drops(state: State) {
+    let over = Closure::<dyn FnMut(web_sys::DragEvent)>::new(move |e: web_sys::DragEvent| e.prevent_default());
+    let drop = Closure::<dyn FnMut(web_sys::DragEvent)>::new(move |e: web_sys::DragEvent| {
+        e.prevent_default();
+        let file = e.data_transfer().and_then(|d| d.files()).and_then(|f| f.get(0));
+        if let Some(file) = file {
+            open_file(state, file);
+        }
+    });
+    if let Some(window) = web_sys::window() {
+        for (name, f) in [("dragover", &over), ("drop", &drop)] {
+            window
+                .add_event_listener_with_callback(name, f.as_ref().unchecked_ref())
+                .ok();
+        }
+    }
+    over.forget();
+    drop.forget();
+}

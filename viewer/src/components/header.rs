@@ -1,0 +1,129 @@
+//! The head: the answer in one sentence, the run, and what concerns the whole page.
+
+use leptos::prelude::*;
+use present::sentences::{between, estimate, headline, subline};
+use present::units::bytes;
+use present::visible::short;
+use present::{Lang, Word};
+
+use super::actions::say;
+use crate::browser::{address, copy};
+use crate::open::open_file;
+use crate::state::State;
+
+/// The head of the page.
+#[component]
+pub fn Header(state: State) -> impl IntoView {
+    let said = move |f: fn(&report::model::Rank, &present::sentences::Facts, Lang) -> Option<String>| {
+        move || state.data.get().and_then(|d| f(&d.rank, &d.facts, state.lang.get()))
+    };
+    view! {
+        <header>
+            <div class="bar">
+                <span class="brand">"MemScope"</span>
+                <Ranks state=state/>
+                <span class="grow"></span>
+                <Tools state=state/>
+            </div>
+            <h1 data-testid="headline">{move || match state.data.get() {
+                Some(d) => headline(&d.rank, &d.facts, state.lang.get()),
+                None if state.error.get().is_some() => String::new(),
+                None => state.t(Word::DropHere).to_owned(),
+            }}</h1>
+            <ul class="facts" data-testid="facts">
+                {move || state.data.get().map(|d| {
+                    subline(&d.rank, &d.facts, state.lang.get())
+                        .into_iter()
+                        .map(|fact| view! { <li>{fact}</li> })
+                        .collect_view()
+                })}
+            </ul>
+            <p class="said" data-testid="estimate">{said(estimate)}</p>
+            <p class="said quiet" data-testid="between">{said(between)}</p>
+            <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
+            <p class="said" role="status">{move || state.reading.get().map(|name| {
+                format!("{} {}", state.t(Word::Reading), short(&name, 80))
+            })}</p>
+        </header>
+    }
+}
+
+/// The rank selector, where there is more than one; each with its peak, so that the odd one out
+/// shows before it is chosen.
+#[component]
+fn Ranks(state: State) -> impl IntoView {
+    let ranks = move || {
+        let container = state.container.get()?;
+        let ranks = &container.header().ranks;
+        (ranks.len() > 1).then(|| {
+            ranks
+                .iter()
+                .enumerate()
+                .map(|(i, r)| {
+                    let name = r.summary.as_ref().and_then(|s| s.rank).map_or_else(
+                        || short(&r.source.name, 40).into_owned(),
+                        |n| format!("{} {n}", state.t(Word::Rank)),
+                    );
+                    let peak = r.summary.as_ref().and_then(|s| s.peak.allocated.bytes);
+                    (i, peak.map_or_else(|| name.clone(), |p| format!("{name} · {}", bytes(p))))
+                })
+                .collect::<Vec<_>>()
+        })
+    };
+    let chosen = move |e: web_sys::Event| {
+        if let Ok(rank) = event_target_value(&e).parse() {
+            state.set_rank(rank);
+        }
+    };
+    view! {
+        {move || ranks().map(|options| view! {
+            <select data-testid="rank" aria-label=move || state.t(Word::Rank) on:change=chosen>
+                {options.into_iter().map(|(i, text)| view! {
+                    <option value=i.to_string() selected=move || state.shown.with(|s| s.rank) == i>{text}</option>
+                }).collect_view()}
+            </select>
+        })}
+    }
+}
+
+/// Open, link, language, ground, keyboard.
+#[component]
+fn Tools(state: State) -> impl IntoView {
+    let input = NodeRef::<leptos::html::Input>::new();
+    let picked = move |_| {
+        let file = input.get_untracked().and_then(|i| i.files()).and_then(|f| f.get(0));
+        if let Some(file) = file {
+            open_file(state, file);
+        }
+    };
+    let link = move |_| copy(&address(), move |ok| say(state, ok));
+    view! {
+        <label class="button">
+            {move || state.t(Word::OpenFile)}
+            <input type="file" class="hidden" data-testid="open" node_ref=input on:change=picked/>
+        </label>
+        <button type="button" data-testid="link" on:click=link>{move || state.t(Word::CopyLink)}</button>
+        <button type="button" data-testid="lang" on:click=move |_| toggle_lang(state)>
+            {move || state.t(Word::Language)}
+        </button>
+        <button type="button" data-testid="theme" aria-label=move || state.t(Word::Theme)
+            title=move || state.t(Word::Theme) on:click=move |_| toggle_theme(state)>"◐"</button>
+        <button type="button" data-testid="help-open" aria-label=move || state.t(Word::Help)
+            title=move || state.t(Word::Help) on:click=move |_| state.help.set(true)>"?"</button>
+    }
+}
+
+/// The other language.
+pub(crate) fn toggle_lang(state: State) {
+    let next = match state.lang.get_untracked() {
+        Lang::En => Lang::Zh,
+        Lang::Zh => Lang::En,
+    };
+    state.shown.update(|s| s.lang = Some(next));
+}
+
+/// The other ground.
+pub(crate) fn toggle_theme(state: State) {
+    let next = !state.dark.get_untracked();
+    state.shown.update(|s| s.dark = Some(next));
+}

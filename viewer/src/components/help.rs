@@ -1,0 +1,48 @@
+//! The keyboard sheet.
+
+use leptos::prelude::*;
+use present::Word;
+
+use crate::state::State;
+
+/// Keys and what they do, in the order of use.
+const KEYS: [(&str, Word); 13] = [
+    ("1 … 7", Word::HelpViews),
+    ("/", Word::HelpSearch),
+    ("+  −  0", Word::HelpZoom),
+    ("←  →", Word::HelpPan),
+    ("Enter", Word::HelpPin),
+    ("↑  ↓  PgUp  PgDn  Home  End", Word::HelpRows),
+    ("→  ←", Word::HelpTree),
+    ("x", Word::HelpAxis),
+    ("[  ]", Word::HelpRank),
+    ("t", Word::HelpTheme),
+    ("l", Word::HelpLang),
+    ("Esc", Word::HelpEscape),
+    ("?", Word::HelpThis),
+];
+
+/// The sheet, when it is open.
+#[component]
+pub fn Help(state: State) -> impl IntoView {
+    let close = move |_| state.help.set(false);
+    view! {
+        <Show when=move || state.help.get()>
+            <div class="veil" on:click=close>
+                <div class="sheet" role="dialog" aria-modal="true" aria-labelledby="help-title"
+                    data-testid="help" on:click=|e| e.stop_propagation()>
+                    <h2 id="help-title">{move || state.t(Word::Help)}</h2>
+                    <dl>
+                        {KEYS.iter().map(|&(keys, word)| view! {
+                            <dt><kbd>{keys}</kbd></dt>
+                            <dd>{move || state.t(word)}</dd>
+                        }).collect_view()}
+                    </dl>
+                    <button type="button" id="help-close" autofocus on:click=close>
+                        {move || state.t(Word::Close)}
+                    </button>
+                </div>
+            </div>
+        </Show>
+    }
+}

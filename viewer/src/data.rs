@@ -1,0 +1,65 @@
+//! A rank with its analyses. What is costly is made when a view first asks for it.
+
+use std::sync::{Arc, OnceLock};
+
+use present::chart::Timeline;
+use present::rows::EventRows;
+use present::sentences::Facts;
+use report::analyze::modules::{Modules, modules};
+use report::analyze::pairing::{Pairing, pair};
+use report::analyze::tensors::{TensorUse, tensors};
+use report::model::Rank;
+
+/// The rank that is shown.
+#[derive(Debug)]
+pub struct RankData {
+    /// Its tables.
+    pub rank: Arc<Rank>,
+    /// What the sentences say.
+    pub facts: Arc<Facts>,
+    /// The chart's levels.
+    pub timeline: Timeline,
+    pairing: OnceLock<Arc<Pairing>>,
+    modules: OnceLock<Arc<Modules>>,
+    alphabet: OnceLock<Arc<Vec<u32>>>,
+    tensors: OnceLock<Vec<TensorUse>>,
+}
+
+impl RankData {
+    /// Asks what the first screen needs.
+    #[must_use]
+    pub fn new(rank: Rank) -> Self {
+        let rank = Arc::new(rank);
+        let facts = Arc::new(Facts::of(&rank));
+        Self {
+            timeline: Timeline::new(Arc::clone(&rank), &facts),
+            rank,
+            facts,
+            pairing: OnceLock::new(),
+            modules: OnceLock::new(),
+            alphabet: OnceLock::new(),
+            tensors: OnceLock::new(),
+        }
+    }
+
+    /// Which event belongs to which.
+    pub fn pairing(&self) -> &Arc<Pairing> {
+        self.pairing.get_or_init(|| Arc::new(pair(&self.rank)))
+    }
+
+    /// The module tree.
+    pub fn modules(&self) -> &Arc<Modules> {
+        self.modules
+            .get_or_init(|| Arc::new(modules(&self.rank, self.pairing())))
+    }
+
+    /// Alphabetical positions of strings.
+    pub fn alphabet(&self) -> &Arc<Vec<u32>> {
+        self.alphabet.get_or_init(|| EventRows::alphabet(&self.rank))
+    }
+
+    /// Tensors that events named.
+    pub fn tensors(&self) -> &[TensorUse] {
+        self.tensors.get_or_init(|| tensors(&self.rank))
+    }
+}

@@ -1,0 +1,170 @@
+//! What the page shows, as the part of its address behind `#`. A link reopens the same view.
+//!
+//! `#view=top&rank=1&axis=step&zoom=0.25-0.5&sel=e412&q=lm_head&lang=zh&theme=dark&...`; what is at
+//! its default is left out, what is not understood is ignored.
+
+use present::Lang;
+use present::chart::AxisKind;
+
+use crate::state::{Shown, Sort, View};
+
+/// Writes the hash without `#`.
+#[must_use]
+pub fn write(s: &Shown) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let default = Shown::default();
+    let mut put = |key: &str, value: &str| out.push(format!("{key}={}", escape(value)));
+    if s.view != default.view {
+        put("view", s.view.word());
+    }
+    if s.rank != 0 {
+        put("rank", &s.rank.to_string());
+    }
+    if s.axis == AxisKind::Step {
+        put("axis", "step");
+    }
+    if s.zoom != default.zoom {
+        put("zoom", &format!("{:.6}-{:.6}", s.zoom.0, s.zoom.1));
+    }
+    if let Some(sel) = &s.selection {
+        put("sel", sel);
+    }
+    for (key, value) in [("q", &s.query), ("step", &s.step), ("phase", &s.phase), ("type", &s.kind), ("role", &s.role)] {
+        if !value.is_empty() {
+            put(key, value);
+        }
+    }
+    for (key, flag) in [("each", s.each), ("flat", s.flat)] {
+        if flag {
+            put(key, "1");
+        }
+    }
+    if let Some(sort) = &s.sort {
+        let direction = if sort.descending { "down" } else { "up" };
+        put("sort", &format!("{}.{}.{direction}", sort.table, sort.column));
+    }
+    if let Some(lang) = s.lang {
+        put("lang", if lang == Lang::Zh { "zh" } else { "en" });
+    }
+    if let Some(dark) = s.dark {
+        put("theme", if dark { "dark" } else { "light" });
+    }
+    out.join("&")
+}
+
+/// Reads a hash, with or without `#`.
+#[must_use]
+pub fn read(hash: &str) -> Shown {
+    let mut s = Shown::default();
+    for pair in hash.trim_start_matches('#').split('&') {
+        let Some((key, value)) = pair.split_once('=') else { continue };
+        let value = unescape(value);
+        match key {
+            "view" => s.view = View::of_word(&value).unwrap_or(s.view),
+            "rank" => s.rank = value.parse().unwrap_or(0),
+            "axis" if value == "step" => s.axis = AxisKind::Step,
+            "zoom" => s.zoom = zoom(&value).unwrap_or(s.zoom),
+            "sel" => s.selection = Some(value),
+            "q" => s.query = value,
+            "step" => s.step = value,
+            "phase" => s.phase = value,
+            "type" => s.kind = value,
+            "role" => s.role = value,
+            "each" => s.each = value == "1",
+            "flat" => s.flat = value == "1",
+            "sort" => s.sort = sort(&value),
+            "lang" => s.lang = Some(Lang::of_tag(&value)),
+            "theme" => s.dark = Some(value == "dark"),
+            _ => {}
+        }
+    }
+    s
+}
+
+fn zoom(text: &str) -> Option<(f64, f64)> {
+    let (a, b) = text.split_once('-')?;
+    let (a, b): (f64, f64) = (a.parse().ok()?, b.parse().ok()?);
+    ((0.0..1.0).contains(&a) && b > a && b <= 1.0).then_some((a, b))
+}
+
+fn sort(text: &str) -> Option<Sort> {
+    let mut parts = text.split('.');
+    let sort = Sort {
+        table: parts.next()?.to_owned(),
+        column: parts.next()?.to_owned(),
+        descending: parts.next()? == "down",
+    };
+    parts.next().is_none().then_some(sort)
+}
+
+/// Percent-encodes all but unreserved characters.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for b in text.bytes() {
+        match b {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(b as char),
+            _ => out.push_str(&format!("%{b:02X}")),
+        }
+    }
+    out
+}
+
+fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while let Some(&b) = bytes.get(i) {
+        let hex = (b == b'%')
+            .then(|| text.get(i + 1..i + 3))
+            .flatten()
+            .and_then(|h| u8::from_str_radix(h, 16).ok());
+        match hex {
+            Some(value) => {
+                out.push(value);
+                i += 3;
+            }
+            None => {
+                out.push(b);
+                i += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_reopens_the_same_view() {
+        let shown = Shown {
+            view: View::Top,
+            rank: 3,
+            axis: AxisKind::Step,
+            zoom: (0.25, 0.5),
+            selection: Some("e412".to_owned()),
+            query: "模块 & <b>=100%".to_owned(),
+            step: "-1".to_owned(),
+            phase: "forward".to_owned(),
+            kind: "module".to_owned(),
+            role: String::new(),
+            each: true,
+            flat: true,
+            sort: Some(Sort { table: "events".to_owned(), column: "step".to_owned(), descending: true }),
+            lang: Some(Lang::Zh),
+            dark: Some(true),
+        };
+        let hash = write(&shown);
+        assert_eq!(read(&format!("#{hash}")), shown);
+        assert!(hash.is_ascii() && !hash.contains('<'));
+    }
+
+    #[test]
+    fn nonsense_is_ignored() {
+        for hash in ["", "#", "#view=no&zoom=2-1&sort=a.b&rank=x&%%%=%", "#zoom=NaN-1", "#zoom=0.5-0.4"] {
+            assert_eq!(read(hash), Shown::default(), "{hash}");
+        }
+        assert_eq!(write(&Shown::default()), "");
+    }
+}

@@ -1,0 +1,309 @@
+//! What the page shows, as signals.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use present::chart::AxisKind;
+use present::{Lang, Word};
+use report::analyze::modules::ModuleId;
+use report::container::Container;
+use report::model::StringId;
+
+use crate::data::RankData;
+use crate::selection::Selection;
+
+/// A tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    /// What holds the peak, and growth.
+    #[default]
+    Peak,
+    /// Steps: the table behind the timeline.
+    Steps,
+    /// Phases.
+    Phases,
+    /// Top events.
+    Top,
+    /// Modules.
+    Modules,
+    /// Tensors.
+    Tensors,
+    /// About this report.
+    About,
+}
+
+impl View {
+    /// In the order of the tabs and of the keys 1 to 7.
+    pub const ALL: [Self; 7] = [
+        Self::Peak,
+        Self::Steps,
+        Self::Phases,
+        Self::Top,
+        Self::Modules,
+        Self::Tensors,
+        Self::About,
+    ];
+
+    /// Its word in links.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Peak => "peak",
+            Self::Steps => "steps",
+            Self::Phases => "phases",
+            Self::Top => "top",
+            Self::Modules => "modules",
+            Self::Tensors => "tensors",
+            Self::About => "about",
+        }
+    }
+
+    /// From its word in links.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|v| v.word() == word)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> Word {
+        match self {
+            Self::Peak => Word::Holders,
+            Self::Steps => Word::Steps,
+            Self::Phases => Word::Phases,
+            Self::Top => Word::TopEvents,
+            Self::Modules => Word::Modules,
+            Self::Tensors => Word::Tensors,
+            Self::About => Word::About,
+        }
+    }
+}
+
+/// How a table is sorted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sort {
+    /// Name of the table.
+    pub table: String,
+    /// Id of the column.
+    pub column: String,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// All that a link holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// The tab.
+    pub view: View,
+    /// Index of the rank.
+    pub rank: usize,
+    /// What the axis counts.
+    pub axis: AxisKind,
+    /// The part of the axis shown, as shares of the whole.
+    pub zoom: (f64, f64),
+    /// The selection, see [`State::selection_word`].
+    pub selection: Option<String>,
+    /// Search text.
+    pub query: String,
+    /// Filter by step; empty for all.
+    pub step: String,
+    /// Filter by phase; empty for all.
+    pub phase: String,
+    /// Filter by type; empty for all.
+    pub kind: String,
+    /// Filter of tensors by role; empty for all.
+    pub role: String,
+    /// One row per event.
+    pub each: bool,
+    /// Modules flat instead of as a tree.
+    pub flat: bool,
+    /// Sorting of the table of the tab.
+    pub sort: Option<Sort>,
+    /// Language, when chosen by the user.
+    pub lang: Option<Lang>,
+    /// Ground, when chosen by the user.
+    pub dark: Option<bool>,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self {
+            view: View::default(),
+            rank: 0,
+            axis: AxisKind::Event,
+            zoom: (0.0, 1.0),
+            selection: None,
+            query: String::new(),
+            step: String::new(),
+            phase: String::new(),
+            kind: String::new(),
+            role: String::new(),
+            each: false,
+            flat: false,
+            sort: None,
+            lang: None,
+            dark: None,
+        }
+    }
+}
+
+/// The page's signals. Copied freely.
+#[derive(Clone, Copy)]
+pub struct State {
+    /// The opened report.
+    pub container: RwSignal<Option<Arc<Container>>>,
+    /// The rank shown, decoded.
+    pub data: RwSignal<Option<Arc<RankData>>>,
+    /// What the link holds.
+    pub shown: RwSignal<Shown>,
+    /// The selection, resolved.
+    pub selection: RwSignal<Option<Selection>>,
+    /// The language in use.
+    pub lang: Memo<Lang>,
+    /// Whether the ground is dark.
+    pub dark: Memo<bool>,
+    /// What went wrong, for the page's head.
+    pub error: RwSignal<Option<String>>,
+    /// Short messages for the live region.
+    pub status: RwSignal<String>,
+    /// Whether the keyboard sheet is open.
+    pub help: RwSignal<bool>,
+    /// Sizes of the file's parts: program, glue and style, static part, data; bytes.
+    pub parts: StoredValue<Vec<f64>>,
+    /// What the worker is reading.
+    pub reading: RwSignal<Option<String>>,
+}
+
+impl State {
+    /// The initial state: what the link says, else the browser's choices.
+    #[must_use]
+    pub fn new(container: Option<Container>, parts: Vec<f64>, hash: &str, browser_lang: Lang, browser_dark: RwSignal<bool>) -> Self {
+        let shown = RwSignal::new(crate::hash::read(hash));
+        let state = Self {
+            container: RwSignal::new(None),
+            data: RwSignal::new(None),
+            shown,
+            selection: RwSignal::new(None),
+            lang: Memo::new(move |_| shown.with(|s| s.lang).unwrap_or(browser_lang)),
+            dark: Memo::new(move |_| shown.with(|s| s.dark).unwrap_or_else(|| browser_dark.get())),
+            error: RwSignal::new(None),
+            status: RwSignal::new(String::new()),
+            help: RwSignal::new(false),
+            parts: StoredValue::new(parts),
+            reading: RwSignal::new(None),
+        };
+        if let Some(container) = container {
+            state.open(container);
+        }
+        state
+    }
+
+    /// A word in the language in use.
+    #[must_use]
+    pub fn t(self, word: Word) -> &'static str {
+        word.text(self.lang.get())
+    }
+
+    /// Shows a report.
+    pub fn open(self, container: Container) {
+        self.container.set(Some(Arc::new(container)));
+        let rank = self.shown.with_untracked(|s| s.rank);
+        self.decode(rank);
+    }
+
+    /// Shows another rank.
+    pub fn set_rank(self, rank: usize) {
+        self.shown.update(|s| {
+            s.rank = rank;
+            s.selection = None;
+        });
+        self.decode(rank);
+    }
+
+    fn decode(self, rank: usize) {
+        let Some(container) = self.container.get_untracked() else { return };
+        let rank = rank.min(container.header().ranks.len().saturating_sub(1));
+        match container.rank(rank) {
+            Ok(tables) => {
+                let data = Arc::new(RankData::new(tables));
+                let word = self.shown.with_untracked(|s| s.selection.clone());
+                let selection = word.and_then(|w| selection_of(&w, &data));
+                self.error.set(None);
+                self.data.set(Some(data));
+                self.selection.set(selection);
+                if self.shown.with_untracked(|s| s.rank) != rank {
+                    self.shown.update(|s| s.rank = rank);
+                }
+            }
+            Err(e) => {
+                self.data.set(None);
+                self.error.set(Some(e.to_string()));
+            }
+        }
+    }
+
+    /// Selects something, or nothing.
+    pub fn select(self, selection: Option<Selection>) {
+        self.selection.set(selection);
+        self.shown.update(|s| s.selection = selection.map(selection_word));
+    }
+
+    /// Takes over what a link says, as when the user goes back or edits it.
+    pub fn follow(self, hash: &str) {
+        let next = crate::hash::read(hash);
+        let was = self.shown.get_untracked();
+        if next == was {
+            return;
+        }
+        let (rank, word) = (next.rank, next.selection.clone());
+        self.shown.set(next);
+        if rank != was.rank {
+            self.decode(rank);
+        } else if word != was.selection
+            && let Some(data) = self.data.get_untracked()
+        {
+            self.selection.set(word.and_then(|w| selection_of(&w, &data)));
+        }
+    }
+}
+
+/// The selection's word in links: `e412` an event, `m7` a module, `l3.5` a place, `p4` a phase,
+/// `s2` a step. Numbers are those of this report's tables.
+#[must_use]
+pub fn selection_word(selection: Selection) -> String {
+    match selection {
+        Selection::Event(e) => format!("e{e}"),
+        Selection::Module(m) => format!("m{}", m.0),
+        Selection::Place(m, p) => format!("l{}.{}", m.0, p.0),
+        Selection::Phase(p) => format!("p{}", p.0),
+        Selection::Step(s) => format!("s{s}"),
+    }
+}
+
+/// The inverse of [`selection_word`]; `None` for what is not in this report.
+#[must_use]
+pub fn selection_of(word: &str, data: &RankData) -> Option<Selection> {
+    let (kind, rest) = word.split_at_checked(1)?;
+    let strings = data.rank.strings.len() as u32;
+    let string = |t: &str| t.parse().ok().filter(|&s: &u32| s < strings).map(StringId);
+    match kind {
+        "e" => {
+            let event: usize = rest.parse().ok()?;
+            (event < data.rank.events.len()).then_some(Selection::Event(event))
+        }
+        "m" => {
+            let id = ModuleId(rest.parse().ok()?);
+            data.modules().get(id).map(|_| Selection::Module(id))
+        }
+        "l" => {
+            let (m, p) = rest.split_once('.')?;
+            Some(Selection::Place(string(m)?, string(p)?))
+        }
+        "p" => string(rest).map(Selection::Phase),
+        "s" => {
+            let step: usize = rest.parse().ok()?;
+            (step < data.timeline.steps.len()).then_some(Selection::Step(step))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! About this report: what the run says, what was skipped, what the file weighs.
+
+use leptos::prelude::*;
+use present::Word;
+use present::rows::{FactRows, PartRows, Rows as _, SkippedRows};
+use present::units::{count, exact};
+use report::model::RecordedPeak;
+
+use super::table;
+use crate::components::{DataTable, Table};
+use crate::data::RankData;
+use crate::state::State;
+
+/// The tab.
+#[component]
+pub fn About(state: State) -> impl IntoView {
+    let metadata = table(state, |d| FactRows::new("metadata", &d.rank.metadata));
+    let comparisons = table(state, |d| FactRows::new("comparisons", &d.rank.comparisons));
+    let skipped = table(state, |d| SkippedRows(d.rank.skipped.iter().cloned().collect()));
+    let source = Memo::new(move |_| {
+        let lang = state.lang.get();
+        let facts = state.data.get().map_or_else(Vec::new, |d| source(state, &d, lang));
+        Table(std::sync::Arc::new(FactRows::of("source", facts)))
+    });
+    let peak = table(state, |d| FactRows::of("recorded_peak", recorded(d.rank.recorded_peak.as_ref())));
+    let parts = table(state, move |_| {
+        let sizes = state.parts.get_value();
+        let words = [Word::PartViewer, Word::PartGlue, Word::PartStatic, Word::PartData];
+        let mut rows: Vec<(Word, u64)> = words.into_iter().zip(sizes.iter().map(|&b| b as u64)).collect();
+        rows.push((Word::Total, rows.iter().map(|r| r.1).sum()));
+        PartRows(rows)
+    });
+    view! {
+        <div class="columns">
+            <Titled state=state title=Word::Metadata rows=metadata/>
+            <Titled state=state title=Word::Comparisons rows=comparisons/>
+            <Titled state=state title=Word::RecordedPeak rows=peak/>
+            <div>
+                <Titled state=state title=Word::Skipped rows=skipped/>
+                <Show when=move || skipped.with(|r| r.is_empty())>
+                    <h2>{move || state.t(Word::Skipped)}</h2>
+                    <p class="quiet" data-testid="nothing-skipped">{move || state.t(Word::NothingSkipped)}</p>
+                </Show>
+            </div>
+            <Titled state=state title=Word::Source rows=source/>
+            <Titled state=state title=Word::FileSize rows=parts/>
+        </div>
+    }
+}
+
+/// A small table under its title, when it has rows.
+#[component]
+fn Titled(state: State, title: Word, rows: Memo<Table>) -> impl IntoView {
+    view! {
+        <Show when=move || !rows.with(|r| r.is_empty())>
+            <div>
+                <h2>{move || state.t(title)}</h2>
+                <DataTable state=state rows=rows label=Signal::derive(move || state.t(title).to_owned())/>
+            </div>
+        </Show>
+    }
+}
+
+fn source(state: State, data: &RankData, lang: present::Lang) -> Vec<(String, String)> {
+    let s = &data.rank.source;
+    let word = |w: Word| w.text(lang).to_owned();
+    let generator = state.container.get().map(|c| (c.header().generator.clone(), c.size() as u64));
+    let mut out = vec![
+        (word(Word::Source), s.name.clone()),
+        (word(Word::What), s.format.clone()),
+        (word(Word::Size), exact(s.bytes)),
+        (word(Word::Checksum), format!("{:08x}", s.crc32)),
+        (word(Word::Count), count(data.rank.events.len() as u64)),
+        (word(Word::FormatVersion), report::container::VERSION.to_string()),
+    ];
+    if let Some((generator, size)) = generator {
+        out.push((word(Word::Generator), generator));
+        out.push((word(Word::PartData), exact(size)));
+    }
+    out
+}
+
+fn recorded(peak: Option<&RecordedPeak>) -> Vec<(String, String)> {
+    let Some(p) = peak else { return Vec::new() };
+    [
+        ("memory_bytes", p.memory_bytes.map(exact)),
+        ("reserved_bytes", p.reserved_bytes.map(exact)),
+        ("step", p.step.map(|s| s.to_string())),
+        ("phase", p.phase.clone()),
+        ("module", p.module.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+    .collect()
+}
