@@ -7,7 +7,7 @@
 //! * `SITE_VIEWER_WASM=FILE` takes a `viewer.wasm` that was built before (as rustc leaves it, before
 //!   wasm-bindgen).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     embed(&out, &glue, &STANDARD.encode(gzip(&program)?))
 }
 
-fn variable(name: &str) -> Result<std::ffi::OsString> {
+fn variable(name: &str) -> Result<OsString> {
     env::var_os(name).with_context(|| format!("cargo did not set {name}"))
 }
 
@@ -159,6 +159,12 @@ fn build_viewer(workspace: &Path, out: &Path) -> Result<PathBuf> {
     // A build.build-dir in some config.toml would bring the outer cargo's lock back, and with it a
     // wait without end (rust-lang/cargo#17053).
     cargo.env("CARGO_BUILD_BUILD_DIR", &target_dir);
+    // Flags in the environment also take the place of those in any config.toml, which were meant
+    // for another target.
+    let mut flags = remap(workspace);
+    // Leptos then erases the types of views: a smaller program that compiles faster.
+    flags.push("\x1f--cfg\x1ferase_components");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags);
     let status = cargo
         .status()
         .context("cannot start cargo to build the viewer")?;
@@ -176,6 +182,26 @@ fn build_viewer(workspace: &Path, out: &Path) -> Result<PathBuf> {
         wasm.display()
     );
     Ok(wasm)
+}
+
+/// Flags that take the paths of this machine out of panic messages: a report is passed on, and
+/// must neither tell whose machine built the viewer nor differ because of it.
+fn remap(workspace: &Path) -> OsString {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|h| h.join(".cargo")));
+    let mut flags = OsString::new();
+    for (from, to) in [(Some(workspace.to_owned()), "memscope"), (home, "cargo")] {
+        let Some(from) = from else { continue };
+        if !flags.is_empty() {
+            // What separates flags in CARGO_ENCODED_RUSTFLAGS.
+            flags.push("\x1f");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(from);
+        flags.push("=");
+        flags.push(to);
+    }
+    flags
 }
 
 /// `<target>/viewer-wasm`, so that all profiles of the outer build share one nested build. It is

@@ -24,6 +24,16 @@ pub fn focus(id: &str) {
     }
 }
 
+/// Scrolls an element's scroller, not the page, so that the element shows.
+pub fn into_view(e: &web_sys::Element) {
+    let Some(scroller) = e.closest(".scroll").ok().flatten() else { return };
+    let (row, frame) = (e.get_bounding_client_rect(), scroller.get_bounding_client_rect());
+    // The sticky head covers about two lines.
+    let (above, below) = (row.top() - frame.top() - 48.0, row.bottom() - frame.bottom());
+    let by = if above < 0.0 { above } else { below.max(0.0) };
+    scroller.set_scroll_top(scroller.scroll_top() + by as i32);
+}
+
 /// The address's hash, with `#`.
 #[must_use]
 pub fn hash() -> String {

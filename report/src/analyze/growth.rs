@@ -270,8 +270,10 @@ fn reserved(steps: &[&Step], rank: &Rank) -> Vec<Growth> {
         };
         let rise = difference(is, was);
         let allocated = difference(high_is, high_was).max(0);
-        let worth = (is as f64 * 0.01) as i64;
-        if rise.saturating_sub(allocated) < worth.max(20 * MIB) {
+        // Reserved follows allocated in whole segments, so somewhat more is usual: what counts is
+        // a rise that allocated does not explain by half, and that is worth a word.
+        let worth = ((is as f64 * 0.01) as i64).max(20 * MIB);
+        if rise.saturating_sub(allocated) < worth || rise / 2 < allocated {
             continue;
         }
         let event = (step.start..step.end)

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::{
-    ONE, command, directory, finish, fixture, memscope, memscope_in, memscope_with, pages, put,
-    small,
+    ONE, command, directory, finish, fixture, fixtures, memscope, memscope_in, memscope_with,
+    pages, put, small,
 };
 
 /// What stands between two texts; both must be there.
@@ -132,16 +132,31 @@ fn sizes_in_the_page_are_true() {
     ])
     .ok();
     assert!(std::fs::read(out).unwrap() == container);
+}
+
+#[test]
+fn the_program_depends_on_neither_time_nor_machine() {
+    if !pages() {
+        return;
+    }
+    let html = rendered(ONE);
+    let (_, program) = between(&html, "id=\"memscope-wasm\"", "</script>")
+        .split_once('>')
+        .unwrap();
+    let gz = STANDARD.decode(program).unwrap();
     assert_eq!(
-        &STANDARD.decode(program).unwrap()[..4],
-        [0x1f, 0x8b, 8, 0],
-        "gzip"
+        gz[..8],
+        [0x1f, 0x8b, 8, 0, 0, 0, 0, 0],
+        "gzip without name and time"
     );
     let mut wasm = Vec::new();
-    let gz = STANDARD.decode(program).unwrap();
     std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&gz[..]), &mut wasm).unwrap();
-    assert_eq!(&wasm[..4], b"\0asm");
-    assert_eq!(gz[4..8], [0; 4], "no time in the gzip header");
+    assert!(wasm.starts_with(b"\0asm"));
+    let text = String::from_utf8_lossy(&wasm);
+    let workspace = fixtures().ancestors().nth(2).unwrap().display().to_string();
+    for path in ["/.cargo/", workspace.as_str()] {
+        assert!(!text.contains(path), "{path} stands in the program");
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     if let Some(part) = facts.holders.as_ref().and_then(|h| h.parts.first()) {
         let (what, size) = (holder(rank, part, lang), bytes(part.bytes.unsigned_abs()));
         match lang {
-            Lang::En => out += &format!("; most of it: {size} {what}"),
+            Lang::En => out += &format!("; largest part: {size} {what}"),
             Lang::Zh => out += &format!("；其中最大部分 {size}：{what}"),
         }
     }
@@ -190,13 +190,13 @@ pub fn between(rank: &Rank, facts: &Facts, lang: Lang) -> Option<String> {
     let place = place(rank, event, lang);
     Some(match lang {
         Lang::En => format!(
-            "The highest sample at an event is {sampled} (what runtime_report.json calls its peak). \
-             The allocator's own high-water mark is {extra} higher: memory that was allocated and \
-             freed between two events, last before {place}."
+            "Highest sample at an event: {sampled} (what runtime_report.json calls its peak). The \
+             allocator's own high-water mark is {extra} higher: allocated and freed between two \
+             events, before {place}."
         ),
         Lang::Zh => format!(
             "事件处的最高采样为 {sampled}（即 runtime_report.json 所称的峰值）。\
-             分配器自身的历史峰值高出 {extra}：这些显存在两个事件之间分配并释放，最后一次在“{place}”之前。"
+             分配器自身的历史峰值高出 {extra}：这些显存在两个事件之间分配并释放，在“{place}”之前。"
         ),
     })
 }

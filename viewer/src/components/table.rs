@@ -45,6 +45,9 @@ const ROW: f64 = 26.0;
 /// Browsers stop at 17 to 33 million pixels; beyond this the scroll bar is scaled.
 const MOST: f64 = 8_000_000.0;
 
+/// Tables of so few rows are drawn whole: their texts may wrap, and they print whole.
+const WHOLE: usize = 100;
+
 /// Where the rows in sight lie.
 #[derive(Clone, Copy, PartialEq)]
 struct Window {
@@ -59,6 +62,9 @@ struct Window {
 }
 
 fn window(rows: usize, scroll: f64, height: f64) -> Window {
+    if rows <= WHOLE {
+        return Window { first: 0, rows, above: 0.0, below: 0.0 };
+    }
     let full = rows as f64 * ROW;
     let fit = (height / ROW).ceil() as usize + 2;
     if full <= MOST {
@@ -137,6 +143,13 @@ pub fn DataTable(
         let Some(e) = scroller.get_untracked() else { return };
         let (n, h) = (order.with_untracked(|o| o.len()), f64::from(e.client_height()));
         let w = view.get_untracked();
+        if n <= WHOLE {
+            let id = format!("row-{}-{row}", rows.with_untracked(|r| r.name()));
+            if let Some(row) = crate::browser::element(&id) {
+                crate::browser::into_view(&row);
+            }
+            return;
+        }
         // The head covers one row; rows half in sight are brought in.
         let inside = row > w.first && row + 3 < w.first + w.rows;
         if !inside || h < ROW {
@@ -153,7 +166,7 @@ pub fn DataTable(
         let Some((selection, data)) = selection.zip(state.data.get_untracked()) else { return };
         let hit = |&i: &u32| selection.has_row(rows.subject(i as usize), &data);
         let shown = view.get_untracked();
-        let in_sight = order.iter().skip(shown.first).take(shown.rows).any(hit);
+        let in_sight = order.len() > WHOLE && order.iter().skip(shown.first).take(shown.rows).any(hit);
         if !in_sight && let Some(row) = order.iter().position(|i| hit(i)) {
             active.set(row);
             reveal(row);
@@ -212,7 +225,7 @@ pub fn DataTable(
                 aria-label=move || label.get()
                 aria-activedescendant=move || format!("row-{}-{}", id(), active.get())
                 node_ref=scroller on:scroll=move |_| measure() on:keydown=on_key>
-                <table aria-label=move || label.get() aria-rowcount=move || order.with(|o| o.len() + 1)>
+                <table class:whole=move || order.with(|o| o.len() <= WHOLE) aria-label=move || label.get() aria-rowcount=move || order.with(|o| o.len() + 1)>
                     <colgroup>{move || rows.with(|r| r.columns()).iter().map(|c| view! {
                         <col class=width_class(c)/>
                     }).collect_view()}</colgroup>

@@ -194,6 +194,7 @@ pub fn TimelineChart(state: State) -> impl IntoView {
                 <canvas node_ref=mini aria-hidden="true"></canvas>
                 <MiniWindow chart=chart/>
             </div>
+            <PhaseLegend state=state/>
             <p class="readout" id="readout" data-testid="readout" aria-live="polite">{move || readout(chart)}</p>
         </section>
     }
@@ -217,25 +218,37 @@ fn MiniWindow(chart: Chart) -> impl IntoView {
 /// What the colours mean.
 #[component]
 fn Legend(state: State) -> impl IntoView {
-    let swatch = |c: present::chart::Color| format!("rgb({},{},{})", c.0, c.1, c.2);
     view! {
         <ul class="legend">
             {move || {
                 let theme = Theme::of(state.dark.get());
                 [(Word::Allocated, theme.allocated), (Word::Reserved, theme.reserved), (Word::HighWater, theme.high_water)]
                     .map(|(word, color)| view! {
-                        <li><i style:background=swatch(color)></i>{state.t(word)}</li>
+                        <li><i style:background=rgb(color)></i>{state.t(word)}</li>
                     }).collect_view()
             }}
+        </ul>
+    }
+}
+
+/// The colours of the strip below the plot.
+#[component]
+fn PhaseLegend(state: State) -> impl IntoView {
+    view! {
+        <ul class="legend phases">
             {move || state.data.get().map(|d| {
                 let dark = state.dark.get();
                 d.timeline.phases.iter().take(10).enumerate().map(|(n, &p)| {
                     let name = short(d.rank.strings.get(p), 40).into_owned();
-                    view! { <li class="phase"><i style:background=swatch(phase_color(n, dark))></i>{name}</li> }
+                    view! { <li class="phase"><i style:background=rgb(phase_color(n, dark))></i>{name}</li> }
                 }).collect_view()
             })}
         </ul>
     }
+}
+
+fn rgb(c: present::chart::Color) -> String {
+    format!("rgb({},{},{})", c.0, c.1, c.2)
 }
 
 /// The chart in one sentence, for those who cannot see it.

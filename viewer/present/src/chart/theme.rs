@@ -72,16 +72,17 @@ impl Theme {
     }
 }
 
-/// Okabe and Ito's palette in an order that keeps neighbours apart; black is left to text.
+/// Okabe and Ito's palette in an order that keeps neighbours apart, without the blue and the
+/// vermilion that mean allocated and high-water mark; violet and brown make up the number.
 const CATEGORIES: [[Color; 2]; 8] = [
-    [RGBColor(0, 114, 178), RGBColor(66, 158, 214)],
-    [RGBColor(230, 159, 0), RGBColor(240, 180, 60)],
-    [RGBColor(0, 158, 115), RGBColor(46, 190, 146)],
-    [RGBColor(204, 121, 167), RGBColor(222, 150, 190)],
-    [RGBColor(86, 180, 233), RGBColor(140, 205, 245)],
-    [RGBColor(213, 94, 0), RGBColor(255, 138, 66)],
-    [RGBColor(178, 166, 32), RGBColor(240, 228, 66)],
     [RGBColor(110, 118, 128), RGBColor(154, 163, 173)],
+    [RGBColor(86, 180, 233), RGBColor(140, 205, 245)],
+    [RGBColor(0, 158, 115), RGBColor(46, 190, 146)],
+    [RGBColor(230, 159, 0), RGBColor(240, 180, 60)],
+    [RGBColor(204, 121, 167), RGBColor(222, 150, 190)],
+    [RGBColor(178, 166, 32), RGBColor(240, 228, 66)],
+    [RGBColor(120, 94, 170), RGBColor(172, 150, 220)],
+    [RGBColor(150, 90, 60), RGBColor(200, 145, 115)],
 ];
 
 /// The colour of the `n`-th phase or part, the same in every view.
