@@ -38,7 +38,7 @@ fn App(state: State) -> impl IntoView {
             // The address is ours: a jump must not overwrite it.
             e.prevent_default();
             browser::focus("panel");
-        }>{move || state.t(Word::Skip)}</a>
+        }>{state.text(Word::Skip)}</a>
         <Header state=state/>
         <main>
             <Show when=move || state.data.with(|d| d.as_ref().is_some_and(|d| !d.rank.events.is_empty()))>

@@ -204,6 +204,18 @@ impl State {
         word.text(self.lang.get())
     }
 
+    /// A word that follows the language. One closure type for all words: each distinct closure in
+    /// a view costs about a kilobyte of program.
+    pub fn text(self, word: Word) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
+        move || word.text(self.lang.get())
+    }
+
+    /// The same for labels that are owned strings.
+    #[must_use]
+    pub fn label(self, word: Word) -> Signal<String> {
+        Signal::derive(move || word.text(self.lang.get()).to_owned())
+    }
+
     /// Shows a report.
     pub fn open(self, container: Container) {
         self.container.set(Some(Arc::new(container)));

@@ -3,13 +3,13 @@
 //! Scripts rely on these names; new ones may come, these stay. A figure that the input does not
 //! give is `null`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{growth, modules, pairing, peak, phases, steps, top};
 use crate::model::{Rank, Report};
 
 /// The whole answer.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     /// Always `memscope.summary`.
     pub format: String,
@@ -20,7 +20,7 @@ pub struct Summary {
 }
 
 /// The answer for one rank.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RankSummary {
     /// Its number.
     pub rank: Option<i64>,
@@ -45,7 +45,7 @@ pub struct RankSummary {
 }
 
 /// Peaks of one rank.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PeakSummary {
     /// The allocator's high-water mark, with the event at which it showed.
     pub allocated: PeakAt,
@@ -54,12 +54,11 @@ pub struct PeakSummary {
     /// Highest requested (unrounded) bytes; runtime reports do not have it.
     pub requested: Amount,
     /// The highest allocated after an event: what `runtime_report.json` calls its peak.
-    #[serde(default)]
     pub sampled: PeakAt,
 }
 
 /// A peak and its place.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PeakAt {
     /// Bytes.
     pub bytes: Option<u64>,
@@ -70,19 +69,18 @@ pub struct PeakAt {
     /// Module.
     pub module: Option<String>,
     /// Index of the event in the trace.
-    #[serde(default)]
     pub event: Option<u64>,
 }
 
 /// A bare figure.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Amount {
     /// Bytes.
     pub bytes: Option<u64>,
 }
 
 /// Figures after the last event.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct EndSummary {
     /// Allocated, bytes.
     pub allocated: Option<u64>,
@@ -97,7 +95,7 @@ pub struct EndSummary {
 }
 
 /// One finding about growth.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GrowthSummary {
     /// `leak`, `baseline`, `reserved` or `normal`.
     pub kind: String,
@@ -112,7 +110,7 @@ pub struct GrowthSummary {
 }
 
 /// One kind of skipped content.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SkippedSummary {
     /// What.
     pub what: String,
@@ -121,7 +119,7 @@ pub struct SkippedSummary {
 }
 
 /// The answer for one rank with its tables.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RankDetails {
     /// The answer.
     #[serde(flatten)]
@@ -141,7 +139,7 @@ pub struct RankDetails {
 }
 
 /// A phase.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct PhaseRow {
     /// Phase.
     pub phase: String,
@@ -156,7 +154,7 @@ pub struct PhaseRow {
 }
 
 /// A place.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TopRow {
     /// Kind of event.
     pub event_type: String,
@@ -175,7 +173,7 @@ pub struct TopRow {
 }
 
 /// A module, figures rolled up.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ModuleRow {
     /// Dotted path.
     pub module: String,

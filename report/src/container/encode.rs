@@ -5,9 +5,8 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::header::{Coding, ColumnEntry, Header, RankEntry};
+use super::header::{Headline, Coding, ColumnEntry, Header, RankEntry};
 use super::{MAGIC, PREFIX, VERSION, column};
-use crate::analyze::summary;
 use crate::model::{Bytes, Deltas, Events, Rank, Report, StringId, TensorListId};
 
 /// How hard to compress.
@@ -48,7 +47,7 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
             comparisons: rank.comparisons.clone(),
             recorded_peak: rank.recorded_peak.clone(),
             skipped: rank.skipped.clone(),
-            summary: Some(summary::rank(rank)),
+            headline: Headline::of(rank),
             events: rank.events.len() as u64,
             recorded_top: rank.recorded_top.len() as u64,
             columns,

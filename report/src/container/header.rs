@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analyze::summary::RankSummary;
-use crate::model::{Metadata, RecordedPeak, Skipped, Source};
+use crate::analyze::{peak, steps};
+use crate::model::{Metadata, Rank, RecordedPeak, Skipped, Source};
 
 /// What stands before the columns.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,14 +27,41 @@ pub struct RankEntry {
     pub recorded_peak: Option<RecordedPeak>,
     /// What the reader could not use.
     pub skipped: Skipped,
-    /// The answer, as `memscope summary --format json` prints it.
-    pub summary: Option<RankSummary>,
+    /// Figures for lists of ranks and reports, so that they need no column.
+    pub headline: Headline,
     /// Number of events.
     pub events: u64,
     /// Number of events in the source's own selection.
     pub recorded_top: u64,
     /// Directory of the rank's columns.
     pub columns: Vec<ColumnEntry>,
+}
+
+/// The figures that a list of ranks shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Headline {
+    /// The rank's number.
+    pub rank: Option<i64>,
+    /// Number of steps.
+    pub steps: u64,
+    /// Peak allocated, bytes.
+    pub peak_allocated: Option<u64>,
+    /// Peak reserved, bytes.
+    pub peak_reserved: Option<u64>,
+}
+
+impl Headline {
+    /// Asks the analyses.
+    #[must_use]
+    pub fn of(rank: &Rank) -> Self {
+        let peak = peak::peak(rank);
+        Self {
+            rank: rank.number(),
+            steps: steps::count(&steps::steps(rank)) as u64,
+            peak_allocated: peak.allocated.map(|p| p.bytes),
+            peak_reserved: peak.reserved.map(|p| p.bytes),
+        }
+    }
 }
 
 /// How the values of a column were turned into the numbers that are stored as LEB128.

@@ -24,7 +24,7 @@ mod varint;
 
 pub use decode::Container;
 pub use encode::{Level, pack};
-pub use header::{Coding, ColumnEntry, Header, RankEntry};
+pub use header::{Coding, ColumnEntry, Header, RankEntry, Headline};
 
 /// First bytes of a container.
 pub const MAGIC: &[u8; 8] = b"MEMSCOPE";

@@ -35,7 +35,7 @@ fn fixtures_come_back_as_they_went_in() {
         for (i, rank) in report.ranks.iter().enumerate() {
             assert_eq!(container.rank(i).unwrap(), *rank);
             let entry = &container.header().ranks[i];
-            assert_eq!(entry.summary, Some(report::analyze::summary::rank(rank)));
+            assert_eq!(entry.headline, report::container::Headline::of(rank));
             assert_eq!(entry.events, rank.events.len() as u64);
         }
         assert!(container.rank(3).is_err());

@@ -35,11 +35,11 @@ pub fn TableActions(state: State, rows: Signal<Arc<dyn Rows>>, order: Signal<Ord
         copy(&text, move |ok| say(state, ok));
     };
     view! {
-        <div class="actions" role="group" aria-label=move || state.t(Word::Export)>
+        <div class="actions" role="group" aria-label=state.text(Word::Export)>
             <button type="button" data-testid="csv" on:click=move |_| save("csv")>"CSV"</button>
             <button type="button" data-testid="json" on:click=move |_| save("json")>"JSON"</button>
             <button type="button" data-testid="markdown" on:click=copy_markdown>
-                {move || state.t(Word::CopyMarkdown)}
+                {state.text(Word::CopyMarkdown)}
             </button>
         </div>
     }

@@ -60,11 +60,11 @@ fn Ranks(state: State) -> impl IntoView {
                 .iter()
                 .enumerate()
                 .map(|(i, r)| {
-                    let name = r.summary.as_ref().and_then(|s| s.rank).map_or_else(
+                    let name = r.headline.rank.map_or_else(
                         || short(&r.source.name, 40).into_owned(),
                         |n| format!("{} {n}", state.t(Word::Rank)),
                     );
-                    let peak = r.summary.as_ref().and_then(|s| s.peak.allocated.bytes);
+                    let peak = r.headline.peak_allocated;
                     (i, peak.map_or_else(|| name.clone(), |p| format!("{name} · {}", bytes(p))))
                 })
                 .collect::<Vec<_>>()
@@ -77,7 +77,7 @@ fn Ranks(state: State) -> impl IntoView {
     };
     view! {
         {move || ranks().map(|options| view! {
-            <select data-testid="rank" aria-label=move || state.t(Word::Rank) on:change=chosen>
+            <select data-testid="rank" aria-label=state.text(Word::Rank) on:change=chosen>
                 {options.into_iter().map(|(i, text)| view! {
                     <option value=i.to_string() selected=move || state.shown.with(|s| s.rank) == i>{text}</option>
                 }).collect_view()}
@@ -99,17 +99,17 @@ fn Tools(state: State) -> impl IntoView {
     let link = move |_| copy(&address(), move |ok| say(state, ok));
     view! {
         <label class="button">
-            {move || state.t(Word::OpenFile)}
+            {state.text(Word::OpenFile)}
             <input type="file" class="hidden" data-testid="open" node_ref=input on:change=picked/>
         </label>
-        <button type="button" data-testid="link" on:click=link>{move || state.t(Word::CopyLink)}</button>
+        <button type="button" data-testid="link" on:click=link>{state.text(Word::CopyLink)}</button>
         <button type="button" data-testid="lang" on:click=move |_| toggle_lang(state)>
-            {move || state.t(Word::Language)}
+            {state.text(Word::Language)}
         </button>
-        <button type="button" data-testid="theme" aria-label=move || state.t(Word::Theme)
-            title=move || state.t(Word::Theme) on:click=move |_| toggle_theme(state)>"◐"</button>
-        <button type="button" data-testid="help-open" aria-label=move || state.t(Word::Help)
-            title=move || state.t(Word::Help) on:click=move |_| state.help.set(true)>"?"</button>
+        <button type="button" data-testid="theme" aria-label=state.text(Word::Theme)
+            title=state.text(Word::Theme) on:click=move |_| toggle_theme(state)>"◐"</button>
+        <button type="button" data-testid="help-open" aria-label=state.text(Word::Help)
+            title=state.text(Word::Help) on:click=move |_| state.help.set(true)>"?"</button>
     }
 }
 

@@ -31,15 +31,15 @@ pub fn Help(state: State) -> impl IntoView {
             <div class="veil" on:click=close>
                 <div class="sheet" role="dialog" aria-modal="true" aria-labelledby="help-title"
                     data-testid="help" on:click=|e| e.stop_propagation()>
-                    <h2 id="help-title">{move || state.t(Word::Help)}</h2>
+                    <h2 id="help-title">{state.text(Word::Help)}</h2>
                     <dl>
                         {KEYS.iter().map(|&(keys, word)| view! {
                             <dt><kbd>{keys}</kbd></dt>
-                            <dd>{move || state.t(word)}</dd>
+                            <dd>{state.text(word)}</dd>
                         }).collect_view()}
                     </dl>
                     <button type="button" id="help-close" autofocus on:click=close>
-                        {move || state.t(Word::Close)}
+                        {state.text(Word::Close)}
                     </button>
                 </div>
             </div>

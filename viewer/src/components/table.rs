@@ -291,7 +291,7 @@ fn Head(state: State, rows: Memo<Table>, index: usize, column: Column, sort: Mem
                 Some(false) => "ascending",
                 None => "none",
             }>
-            <button type="button" on:click=press>{move || state.t(column.label)}</button>
+            <button type="button" on:click=press>{state.text(column.label)}</button>
         </th>
     }
 }

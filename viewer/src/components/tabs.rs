@@ -29,7 +29,7 @@ pub fn Tabs(state: State) -> impl IntoView {
         focus(&format!("tab-{}", View::ALL[next].word()));
     };
     view! {
-        <div class="tabs" role="tablist" aria-label=move || state.t(Word::Timeline) on:keydown=on_key>
+        <div class="tabs" role="tablist" aria-label=state.text(Word::Timeline) on:keydown=on_key>
             {View::ALL.iter().map(|&view| {
                 let current = move || state.shown.with(|s| s.view) == view;
                 view! {
@@ -38,7 +38,7 @@ pub fn Tabs(state: State) -> impl IntoView {
                         aria-selected=move || current().to_string()
                         tabindex=move || if current() { "0" } else { "-1" }
                         on:click=move |_| go(view)>
-                        {move || state.t(view.name())}
+                        {state.text(view.name())}
                     </button>
                 }
             }).collect_view()}

@@ -153,24 +153,24 @@ pub fn TimelineChart(state: State) -> impl IntoView {
         use_svg(width, HEIGHT as u32, &|area| draw(area, &data.timeline, &data.facts, view, &theme, 1.0, lang));
     };
     view! {
-        <section class="timeline" aria-label=move || state.t(Word::Timeline)>
+        <section class="timeline" aria-label=state.text(Word::Timeline)>
             <div class="above">
-                <h2>{move || state.t(Word::Timeline)}</h2>
+                <h2>{state.text(Word::Timeline)}</h2>
                 <Legend state=state/>
                 <span class="grow"></span>
                 <div class="segmented" role="group">
                     <button type="button" data-testid="axis-event" aria-pressed=pressed(AxisKind::Event)
-                        on:click=move |_| axis(AxisKind::Event)>{move || state.t(Word::ByEvent)}</button>
+                        on:click=move |_| axis(AxisKind::Event)>{state.text(Word::ByEvent)}</button>
                     <button type="button" data-testid="axis-step" aria-pressed=pressed(AxisKind::Step)
-                        on:click=move |_| axis(AxisKind::Step)>{move || state.t(Word::ByStep)}</button>
+                        on:click=move |_| axis(AxisKind::Step)>{state.text(Word::ByStep)}</button>
                 </div>
                 <div class="actions" role="group">
-                    <button type="button" data-testid="zoom-in" title=move || state.t(Word::ZoomIn)
-                        aria-label=move || state.t(Word::ZoomIn) on:click=move |_| chart.zoom_by(0.5, 0.5)>"+"</button>
-                    <button type="button" data-testid="zoom-out" title=move || state.t(Word::ZoomOut)
-                        aria-label=move || state.t(Word::ZoomOut) on:click=move |_| chart.zoom_by(2.0, 0.5)>"−"</button>
+                    <button type="button" data-testid="zoom-in" title=state.text(Word::ZoomIn)
+                        aria-label=state.text(Word::ZoomIn) on:click=move |_| chart.zoom_by(0.5, 0.5)>"+"</button>
+                    <button type="button" data-testid="zoom-out" title=state.text(Word::ZoomOut)
+                        aria-label=state.text(Word::ZoomOut) on:click=move |_| chart.zoom_by(2.0, 0.5)>"−"</button>
                     <button type="button" data-testid="zoom-all" on:click=move |_| chart.zoom(0.0, 1.0)>
-                        {move || state.t(Word::ZoomAll)}
+                        {state.text(Word::ZoomAll)}
                     </button>
                 </div>
                 <ChartActions name="timeline" canvas=canvas draw=export/>

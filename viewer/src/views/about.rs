@@ -38,8 +38,8 @@ pub fn About(state: State) -> impl IntoView {
             <div>
                 <Titled state=state title=Word::Skipped rows=skipped/>
                 <Show when=move || skipped.with(|r| r.is_empty())>
-                    <h2>{move || state.t(Word::Skipped)}</h2>
-                    <p class="quiet" data-testid="nothing-skipped">{move || state.t(Word::NothingSkipped)}</p>
+                    <h2>{state.text(Word::Skipped)}</h2>
+                    <p class="quiet" data-testid="nothing-skipped">{state.text(Word::NothingSkipped)}</p>
                 </Show>
             </div>
             <Titled state=state title=Word::Source rows=source/>
@@ -54,8 +54,8 @@ fn Titled(state: State, title: Word, rows: Memo<Table>) -> impl IntoView {
     view! {
         <Show when=move || !rows.with(|r| r.is_empty())>
             <div>
-                <h2>{move || state.t(title)}</h2>
-                <DataTable state=state rows=rows label=Signal::derive(move || state.t(title).to_owned())/>
+                <h2>{state.text(title)}</h2>
+                <DataTable state=state rows=rows label=state.label(title)/>
             </div>
         </Show>
     }

@@ -30,9 +30,9 @@ pub fn ModulesView(state: State) -> impl IntoView {
         <div class="filters">
             <div class="segmented" role="group">
                 <button type="button" data-testid="modules-tree" aria-pressed=move || (!flat.get()).to_string()
-                    on:click=move |_| set(false)>{move || state.t(Word::Tree)}</button>
+                    on:click=move |_| set(false)>{state.text(Word::Tree)}</button>
                 <button type="button" data-testid="modules-flat" aria-pressed=move || flat.get().to_string()
-                    on:click=move |_| set(true)>{move || state.t(Word::Flat)}</button>
+                    on:click=move |_| set(true)>{state.text(Word::Flat)}</button>
             </div>
             <span class="quiet" data-testid="pairs">{move || state.data.get().map(|d| pairs(state, &d))}</span>
         </div>
@@ -61,7 +61,7 @@ fn Flat(state: State) -> impl IntoView {
     let rows = table(state, |d| ModuleRows::flat(Arc::clone(&d.rank), Arc::clone(d.modules())));
     view! {
         <DataTable state=state rows=rows sorted=("total_delta", true)
-            label=Signal::derive(move || state.t(Word::Modules).to_owned())/>
+            label=state.label(Word::Modules)/>
     }
 }
 
@@ -131,13 +131,13 @@ fn TreeTable(state: State) -> impl IntoView {
     };
     view! {
         <div class="filters">
-            <button type="button" data-testid="expand-all" on:click=all>{move || state.t(Word::ExpandAll)}</button>
+            <button type="button" data-testid="expand-all" on:click=all>{state.text(Word::ExpandAll)}</button>
             <button type="button" data-testid="collapse-all" on:click=move |_| open.set(BTreeSet::new())>
-                {move || state.t(Word::CollapseAll)}
+                {state.text(Word::CollapseAll)}
             </button>
         </div>
         <DataTable state=state rows=rows tree=tree
-            label=Signal::derive(move || state.t(Word::Modules).to_owned())/>
+            label=state.label(Word::Modules)/>
     }
 }
 

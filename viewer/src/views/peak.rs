@@ -50,12 +50,12 @@ pub fn Peak(state: State) -> impl IntoView {
             <Show when=known>
                 <div>
                     <PartsBar state=state/>
-                    <DataTable state=state rows=rows label=Signal::derive(move || state.t(Word::Holders).to_owned())/>
+                    <DataTable state=state rows=rows label=state.label(Word::Holders)/>
                 </div>
             </Show>
             <Show when=grows>
                 <div class="growth">
-                    <h2>{move || state.t(Word::Findings)}</h2>
+                    <h2>{state.text(Word::Findings)}</h2>
                     <ul class="findings" data-testid="findings">{findings}</ul>
                 </div>
             </Show>

@@ -25,7 +25,7 @@ pub fn Phases(state: State) -> impl IntoView {
     let rows = table(state, |d| PhaseRows::new(std::sync::Arc::clone(&d.rank)));
     view! {
         <Bars state=state/>
-        <DataTable state=state rows=rows label=Signal::derive(move || state.t(Word::Phases).to_owned())/>
+        <DataTable state=state rows=rows label=state.label(Word::Phases)/>
     }
 }
 
@@ -69,7 +69,7 @@ fn Bars(state: State) -> impl IntoView {
     };
     view! {
         <div class="above">
-            <h2>{move || state.t(Word::MaxAllocatedAfter)}</h2>
+            <h2>{state.text(Word::MaxAllocatedAfter)}</h2>
             <span class="grow"></span>
             <ChartActions name="phases" canvas=canvas draw=export/>
         </div>

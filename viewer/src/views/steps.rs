@@ -13,6 +13,6 @@ use crate::state::State;
 pub fn Steps(state: State) -> impl IntoView {
     let rows = table(state, |d| StepRows::new(&d.rank));
     view! {
-        <DataTable state=state rows=rows label=Signal::derive(move || state.t(Word::Steps).to_owned())/>
+        <DataTable state=state rows=rows label=state.label(Word::Steps)/>
     }
 }

@@ -38,14 +38,14 @@ pub fn Tensors(state: State) -> impl IntoView {
     view! {
         <div class="filters" role="search">
             <input type="search" id="search" data-testid="search" autocomplete="off" spellcheck="false"
-                placeholder=move || state.t(Word::Module) aria-label=move || state.t(Word::Search)
+                placeholder=state.text(Word::Module) aria-label=state.text(Word::Search)
                 prop:value=move || state.shown.with(|s| s.query.clone())
                 on:input=move |e| state.shown.update(|s| s.query = event_target_value(&e))/>
-            <select data-testid="filter-role" aria-label=move || state.t(Word::Role)
+            <select data-testid="filter-role" aria-label=state.text(Word::Role)
                 on:change=move |e| state.shown.update(|s| s.role = event_target_value(&e))>
-                <option value="" selected=move || chosen().is_empty()>{move || state.t(Word::Role)}</option>
+                <option value="" selected=move || chosen().is_empty()>{state.text(Word::Role)}</option>
                 {ROLES.iter().map(|&(_, word, name)| view! {
-                    <option value=word selected=move || chosen() == word>{move || state.t(name)}</option>
+                    <option value=word selected=move || chosen() == word>{state.text(name)}</option>
                 }).collect_view()}
             </select>
         </div>
@@ -55,6 +55,6 @@ pub fn Tensors(state: State) -> impl IntoView {
                 state.t(if none { Word::NoTensors } else { Word::NothingFound })
             }}</p>
         </Show>
-        <DataTable state=state rows=rows label=Signal::derive(move || state.t(Word::Tensors).to_owned())/>
+        <DataTable state=state rows=rows label=state.label(Word::Tensors)/>
     }
 }

@@ -33,7 +33,7 @@ pub fn Top(state: State) -> impl IntoView {
     view! {
         <div class="filters" role="search">
             <input type="search" id="search" data-testid="search" autocomplete="off" spellcheck="false"
-                placeholder=move || state.t(Word::Search) aria-label=move || state.t(Word::Search)
+                placeholder=state.text(Word::Search) aria-label=state.text(Word::Search)
                 prop:value=move || state.shown.with(|s| s.query.clone())
                 on:input=move |e| state.shown.update(|s| s.query = event_target_value(&e))/>
             <Filter state=state all=Word::AllSteps id="step" get=|s| s.step.clone() set=|s, v| s.step = v options=steps/>
@@ -44,7 +44,7 @@ pub fn Top(state: State) -> impl IntoView {
             <label class="check">
                 <input type="checkbox" data-testid="each" prop:checked=each
                     on:change=move |e| state.shown.update(|s| s.each = event_target_checked(&e))/>
-                {move || state.t(Word::EachEvent)}
+                {state.text(Word::EachEvent)}
             </label>
         </div>
         <Show when=move || rows.with(|r| r.is_empty())>
@@ -55,10 +55,10 @@ pub fn Top(state: State) -> impl IntoView {
         </Show>
         {move || if each() {
             view! { <DataTable state=state rows=rows sorted=("allocated_after", true)
-                label=Signal::derive(move || state.t(Word::TopEvents).to_owned())/> }.into_any()
+                label=state.label(Word::TopEvents)/> }.into_any()
         } else {
             view! { <DataTable state=state rows=rows
-                label=Signal::derive(move || state.t(Word::TopEvents).to_owned())/> }.into_any()
+                label=state.label(Word::TopEvents)/> }.into_any()
         }}
     }
 }
@@ -123,9 +123,9 @@ fn Filter(
     options: fn(&RankData) -> Options,
 ) -> impl IntoView {
     view! {
-        <select data-testid=format!("filter-{id}") aria-label=move || state.t(all)
+        <select data-testid=format!("filter-{id}") aria-label=state.text(all)
             on:change=move |e| state.shown.update(|s| set(s, event_target_value(&e)))>
-            <option value="" selected=move || state.shown.with(get).is_empty()>{move || state.t(all)}</option>
+            <option value="" selected=move || state.shown.with(get).is_empty()>{state.text(all)}</option>
             {move || state.data.get().map(|d| options(&d).into_iter().map(|(value, text)| {
                 let own = value.clone();
                 view! { <option value=value selected=move || state.shown.with(get) == own>{text}</option> }

@@ -1,0 +1,1 @@
+//! Reports of any size and shape.

@@ -1,0 +1,8 @@
+//! The packed page in Debian's Chromium: opened from `file://`, with the network off.
+//!
+//! Every test has a browser of its own with an empty profile, and fails on any request, on any
+//! error in the console and on any dialog; see `e2e::harness`.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+
+mod numbers;
+mod pages;
