@@ -33,7 +33,7 @@ pub fn delta(bytes: i64) -> String {
         -1 => "\u{2212}",
         _ => "",
     };
-    sign.to_owned() + &size(bytes.unsigned_abs())
+    format!("{sign}{}", size(bytes.unsigned_abs()))
 }
 
 /// `1,626`, `−1`

@@ -26,6 +26,7 @@ impl Selection {
     #[must_use]
     pub fn of(subject: Subject, data: &RankData) -> Option<Self> {
         match subject {
+            Subject { node: Some(node), .. } => Some(Self::Module(node)),
             Subject { event: Some(e), single: true, .. } => Some(Self::Event(e)),
             Subject { module: Some(m), phase: Some(p), .. } => Some(Self::Place(m, p)),
             Subject { module: Some(m), .. } => data.modules().of(m).map(Self::Module),
@@ -68,6 +69,14 @@ impl Selection {
             return subject.event.is_some_and(|e| self.has_event(e, data));
         }
         let row = |i: usize| data.rank.events.row(i);
+        if let Some(node) = subject.node {
+            return match self {
+                Self::Event(e) => data.modules().of(row(e).module) == Some(node),
+                Self::Module(id) => below(node, id, data),
+                Self::Place(m, _) => data.modules().of(m) == Some(node),
+                Self::Phase(_) | Self::Step(_) => false,
+            };
+        }
         let module = |m: StringId| data.modules().of(m);
         match self {
             Self::Event(e) => {

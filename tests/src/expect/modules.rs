@@ -10,6 +10,8 @@ struct Node {
     children: Vec<Node>,
     events: Vec<usize>,
     called: bool,
+    /// The event that first named it or something below it.
+    born: usize,
 }
 
 /// Figures of a node: events, highest, largest delta, total delta, outputs, gradients.
@@ -27,12 +29,12 @@ fn place(module: &str) -> (&str, bool) {
 }
 
 impl Node {
-    fn at(&mut self, path: &str) -> &mut Self {
+    fn at(&mut self, path: &str, born: usize) -> &mut Self {
         let mut node = self;
         for name in path.split('.') {
             let i = node.children.iter().position(|c| c.name == name).unwrap_or_else(|| {
                 let path = if node.path.is_empty() { name.to_owned() } else { format!("{}.{name}", node.path) };
-                node.children.push(Node { name: name.to_owned(), path, ..Node::default() });
+                node.children.push(Node { name: name.to_owned(), path, born, ..Node::default() });
                 node.children.len() - 1
             });
             node = &mut node.children[i];
@@ -77,7 +79,7 @@ fn tree(run: &Run) -> (Node, i64) {
     let mut root = Node { called: true, ..Node::default() };
     for (i, e) in run.events.iter().enumerate().filter(|(_, e)| e.kind != "step") {
         let (path, called) = place(&e.module);
-        let node = root.at(path);
+        let node = root.at(path, i);
         node.events.push(i);
         node.called |= called;
     }
@@ -115,6 +117,7 @@ pub fn flat_modules(run: &Run) -> Vec<Row> {
     let (root, total) = tree(run);
     let mut all = Vec::new();
     root.each(&mut all);
+    all.sort_by_key(|n| n.born);
     let own = all.iter().filter(|n| !n.events.is_empty());
     own.map(|n| row(&n.path, &n.own(run), total)).collect()
 }

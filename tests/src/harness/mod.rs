@@ -79,7 +79,7 @@ pub fn on(path: &Path, test: impl AsyncFnOnce(&Page)) {
     });
 }
 
-fn capabilities(options: &Options, proxy: u16) -> ChromeCapabilities {
+fn capabilities(options: &Options, proxy: u16) -> thirtyfour::ChromeCapabilities {
     let mut caps = DesiredCapabilities::chrome();
     let binary = std::env::var("CHROME").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     if Path::new(&binary).exists() {

@@ -4,5 +4,9 @@
 //! error in the console and on any dialog; see `e2e::harness`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod exports;
 mod numbers;
 mod pages;
+mod state;
+mod tables;
+mod timeline;

@@ -321,9 +321,9 @@ pub fn holder(rank: &Rank, part: &Holder, lang: Lang) -> String {
                 (n, Lang::Zh) => format!("本步由 {path}（{n} 个模块）增加"),
             }
         }
-        (What::Inside(module), Lang::En) => format!("temporary, inside {}", short(module, NAME)),
+        (What::Inside(module), Lang::En) => format!("temporary inside {}", short(module, NAME)),
         (What::Inside(module), Lang::Zh) => format!("临时显存，在 {} 内部", short(module, NAME)),
-        (What::Between(a, b), Lang::En) => format!("temporary, after {} and before {}", event(*a), event(*b)),
+        (What::Between(a, b), Lang::En) => format!("temporary between {} and {}", event(*a), event(*b)),
         (What::Between(a, b), Lang::Zh) => format!("临时显存，在 {} 之后、{} 之前", event(*a), event(*b)),
     }
 }

@@ -1,7 +1,7 @@
 //! The head: the answer in one sentence, the run, and what concerns the whole page.
 
 use leptos::prelude::*;
-use present::sentences::{between, estimate, headline, subline};
+use present::sentences::{estimate, headline, subline};
 use present::units::bytes;
 use present::visible::short;
 use present::{Lang, Word};
@@ -30,6 +30,7 @@ pub fn Header(state: State) -> impl IntoView {
                 None if state.error.get().is_some() => String::new(),
                 None => state.t(Word::DropHere).to_owned(),
             }}</h1>
+            <div class="run">
             <ul class="facts" data-testid="facts">
                 {move || state.data.get().map(|d| {
                     subline(&d.rank, &d.facts, state.lang.get())
@@ -39,7 +40,7 @@ pub fn Header(state: State) -> impl IntoView {
                 })}
             </ul>
             <p class="said" data-testid="estimate">{said(estimate)}</p>
-            <p class="said quiet" data-testid="between">{said(between)}</p>
+            </div>
             <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
             <p class="said" role="status">{move || state.reading.get().map(|name| {
                 format!("{} {}", state.t(Word::Reading), short(&name, 80))

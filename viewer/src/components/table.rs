@@ -169,7 +169,12 @@ pub fn DataTable(
         let in_sight = order.len() > WHOLE && order.iter().skip(shown.first).take(shown.rows).any(hit);
         if !in_sight && let Some(row) = order.iter().position(|i| hit(i)) {
             active.set(row);
-            reveal(row);
+            // The rows may not be laid out yet when a link brings the selection along.
+            crate::browser::next_frame(move || {
+                if active.try_get_untracked() == Some(row) {
+                    reveal(row);
+                }
+            });
         }
     });
     let select = move |display: usize| {
@@ -225,7 +230,8 @@ pub fn DataTable(
                 aria-label=move || label.get()
                 aria-activedescendant=move || format!("row-{}-{}", id(), active.get())
                 node_ref=scroller on:scroll=move |_| measure() on:keydown=on_key>
-                <table class:whole=move || order.with(|o| o.len() <= WHOLE) aria-label=move || label.get() aria-rowcount=move || order.with(|o| o.len() + 1)>
+                <table class:whole=move || order.with(|o| o.len() <= WHOLE)
+                    class:few=move || rows.with(|r| r.columns().len() <= 4) aria-label=move || label.get() aria-rowcount=move || order.with(|o| o.len() + 1)>
                     <colgroup>{move || rows.with(|r| r.columns()).iter().map(|c| view! {
                         <col class=width_class(c)/>
                     }).collect_view()}</colgroup>

@@ -22,7 +22,7 @@ use crate::data::RankData;
 use crate::state::State;
 
 /// Height of the chart in CSS pixels; `style.css` has the same.
-const HEIGHT: f64 = 270.0;
+const HEIGHT: f64 = 250.0;
 /// Height of the minimap.
 const MINI: f64 = 34.0;
 
@@ -194,8 +194,10 @@ pub fn TimelineChart(state: State) -> impl IntoView {
                 <canvas node_ref=mini aria-hidden="true"></canvas>
                 <MiniWindow chart=chart/>
             </div>
+            <div class="under">
             <PhaseLegend state=state/>
             <p class="readout" id="readout" data-testid="readout" aria-live="polite">{move || readout(chart)}</p>
+            </div>
         </section>
     }
 }

@@ -39,13 +39,13 @@ pub(super) fn paint(chart: Chart, canvas: &HtmlCanvasElement) {
     if let Some(selection) = selection {
         c.set_fill_style_str(&paint_in(0.85));
         for (from, to) in chart.hits.with(|h| runs(h, &data, view, plot as usize)) {
-            // A tick over the plot for every pixel with an event of the selection.
-            c.fill_rect(x(0.0) + from as f64, top - 5.0 * scale, ((to - from) as f64).max(scale), 4.0 * scale);
+            // A tick below the phases for every pixel with an event of the selection.
+            c.fill_rect(x(0.0) + from as f64, bottom + 9.0 * scale, ((to - from) as f64).max(scale), 3.0 * scale);
         }
         if let Selection::Event(event) = selection {
             let at = data.timeline.place_of(view, event as f64 + 0.5);
             if (0.0..=1.0).contains(&at) {
-                c.fill_rect(x(at) - scale, top - 5.0 * scale, 2.0 * scale, bottom - top + 5.0 * scale);
+                c.fill_rect(x(at) - scale, top, 2.0 * scale, bottom - top + 12.0 * scale);
             }
         }
     }

@@ -22,25 +22,31 @@ const MOST_OPEN: usize = 50_000;
 #[component]
 pub fn ModulesView(state: State) -> impl IntoView {
     let flat = Memo::new(move |_| state.shown.with(|s| s.flat));
-    let set = move |flat: bool| state.shown.update(|s| {
-        s.flat = flat;
-        s.sort = None;
-    });
     view! {
-        <div class="filters">
-            <div class="segmented" role="group">
-                <button type="button" data-testid="modules-tree" aria-pressed=move || (!flat.get()).to_string()
-                    on:click=move |_| set(false)>{state.text(Word::Tree)}</button>
-                <button type="button" data-testid="modules-flat" aria-pressed=move || flat.get().to_string()
-                    on:click=move |_| set(true)>{state.text(Word::Flat)}</button>
-            </div>
-            <span class="quiet" data-testid="pairs">{move || state.data.get().map(|d| pairs(state, &d))}</span>
-        </div>
         {move || if flat.get() {
             view! { <Flat state=state/> }.into_any()
         } else {
             view! { <TreeTable state=state/> }.into_any()
         }}
+    }
+}
+
+/// Tree or flat, and how the events pair.
+#[component]
+fn Shape(state: State) -> impl IntoView {
+    let flat = move || state.shown.with(|s| s.flat);
+    let set = move |flat: bool| state.shown.update(|s| {
+        s.flat = flat;
+        s.sort = None;
+    });
+    view! {
+        <div class="segmented" role="group">
+            <button type="button" data-testid="modules-tree" aria-pressed=move || (!flat()).to_string()
+                on:click=move |_| set(false)>{state.text(Word::Tree)}</button>
+            <button type="button" data-testid="modules-flat" aria-pressed=move || flat().to_string()
+                on:click=move |_| set(true)>{state.text(Word::Flat)}</button>
+        </div>
+        <span class="quiet" data-testid="pairs">{move || state.data.get().map(|d| pairs(state, &d))}</span>
     }
 }
 
@@ -60,6 +66,7 @@ fn pairs(state: State, data: &RankData) -> String {
 fn Flat(state: State) -> impl IntoView {
     let rows = table(state, |d| ModuleRows::flat(Arc::clone(&d.rank), Arc::clone(d.modules())));
     view! {
+        <div class="filters"><Shape state=state/></div>
         <DataTable state=state rows=rows sorted=("total_delta", true)
             label=state.label(Word::Modules)/>
     }
@@ -124,14 +131,15 @@ fn TreeTable(state: State) -> impl IntoView {
             }
         }),
     };
-    let all = move |_| {
+    let all_open = move |_| {
         if let Some(m) = modules_untracked(state) {
             open.set((0..m.rows.len().min(MOST_OPEN) as u32).collect());
         }
     };
     view! {
         <div class="filters">
-            <button type="button" data-testid="expand-all" on:click=all>{state.text(Word::ExpandAll)}</button>
+            <Shape state=state/>
+            <button type="button" data-testid="expand-all" on:click=all_open>{state.text(Word::ExpandAll)}</button>
             <button type="button" data-testid="collapse-all" on:click=move |_| open.set(BTreeSet::new())>
                 {state.text(Word::CollapseAll)}
             </button>

@@ -8,7 +8,7 @@ use plotters_canvas::CanvasBackend;
 use present::Word;
 use present::chart::{Area, Bar, DrawError, Theme, phase_color, stacked};
 use present::rows::{FactRows, HolderRows, Rows};
-use present::sentences::{finding, holder};
+use present::sentences::{between, finding, holder};
 use present::units::bytes;
 
 use crate::components::{ChartActions, DataTable, Table};
@@ -57,6 +57,9 @@ pub fn Peak(state: State) -> impl IntoView {
                 <div class="growth">
                     <h2>{state.text(Word::Findings)}</h2>
                     <ul class="findings" data-testid="findings">{findings}</ul>
+                    <p class="quiet" data-testid="between">{move || state.data.get().and_then(|d| {
+                        between(&d.rank, &d.facts, state.lang.get())
+                    })}</p>
                 </div>
             </Show>
             <Show when=move || !known() && !grows()>
@@ -82,7 +85,8 @@ fn parts(state: State) -> Vec<Bar> {
             name: holder(&data.rank, p, lang),
             bytes: p.bytes.unsigned_abs(),
             label: bytes(p.bytes.unsigned_abs()),
-            color: phase_color(n, dark),
+            // The palette's first colour is grey: it comes last here.
+            color: phase_color(n + 1, dark),
         })
         .collect()
 }

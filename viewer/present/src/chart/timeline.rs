@@ -282,7 +282,7 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
             let middle = (a + b) / 2;
             let half = (text_width(&text, self.size) / 2.0) as i32 + self.px(3.0);
             if middle - half >= free && middle + half <= f.right + self.px(8.0) {
-                let at = (middle, f.bottom + self.px(12.0));
+                let at = (middle, f.bottom + self.px(13.0));
                 write(self.area, &text, at, self.size, self.theme.muted, HPos::Center, VPos::Top)?;
                 free = middle + half;
             }
@@ -322,7 +322,7 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
 
     fn grid(&self) -> Result<(), DrawError> {
         let f = self.frame;
-        for bytes in units::axis(self.timeline.top, ((f.bottom - f.top) / self.px(34.0).max(1)).max(2) as usize) {
+        for bytes in units::axis(self.timeline.top, ((f.bottom - f.top) / self.px(28.0).max(1)).max(2) as usize) {
             let y = self.y(bytes);
             self.line(vec![(f.left, y), (f.right, y)], self.theme.grid, 1.0)?;
             let text = units::bytes(bytes);
@@ -414,12 +414,21 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
             .map(|(event, bytes)| (self.x(event as f64 + 0.5), self.y(bytes)))
             .collect();
         for pair in points.windows(2) {
-            let (a, b) = (pair[0], pair[1]);
-            if b.0 >= f.left && a.0 <= f.right {
+            let at = |x: i32| {
+                let share = f64::from(x - pair[0].0) / f64::from((pair[1].0 - pair[0].0).max(1));
+                (x, pair[0].1 + (share * f64::from(pair[1].1 - pair[0].1)) as i32)
+            };
+            // What lies outside the plot is cut off.
+            let (a, b) = (at(pair[0].0.max(f.left)), at(pair[1].0.min(f.right)));
+            if a.0 < b.0 {
+                // On allocated's blue the line needs an edge to be seen.
+                self.line(vec![a, b], self.theme.ground, 5.0)?;
                 self.line(vec![a, b], self.theme.growth, 2.0)?;
             }
         }
         for &(x, y) in points.iter().filter(|p| (f.left..=f.right).contains(&p.0)) {
+            let r = self.px(3.5);
+            self.rectangle((x - r, y - r), (x + r, y + r), self.theme.ground)?;
             let r = self.px(2.5);
             self.rectangle((x - r, y - r), (x + r, y + r), self.theme.growth)?;
         }

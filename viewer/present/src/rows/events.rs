@@ -117,6 +117,7 @@ impl Rows for EventRows {
             module: Some(r.module),
             phase: Some(r.phase),
             step: r.step,
+            node: None,
         }
     }
 

@@ -12,6 +12,7 @@ mod top;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use report::analyze::modules::ModuleId;
 use report::model::StringId;
 
 use crate::units;
@@ -118,6 +119,8 @@ pub struct Subject {
     pub single: bool,
     /// Module as the source names it.
     pub module: Option<StringId>,
+    /// Module of the tree, for rows that stand for one with all below it.
+    pub node: Option<ModuleId>,
     /// Phase.
     pub phase: Option<StringId>,
     /// Step.

@@ -98,10 +98,6 @@ impl Rows for ModuleRows {
 
     fn subject(&self, row: usize) -> Subject {
         let event = self.id(row).and_then(|id| self.modules.get(id)).and_then(|m| m.event);
-        Subject {
-            event,
-            module: event.map(|e| self.rank.events.row(e).module),
-            ..Subject::default()
-        }
+        Subject { event, node: self.id(row), ..Subject::default() }
     }
 }

@@ -82,10 +82,9 @@ impl Rows for TopRows {
     fn subject(&self, row: usize) -> Subject {
         self.groups.get(row).map_or_else(Subject::default, |g| Subject {
             event: Some(g.event),
-            single: false,
             module: Some(g.place.module),
             phase: Some(g.place.phase),
-            step: None,
+            ..Subject::default()
         })
     }
 }
