@@ -85,7 +85,8 @@ fn follow_address(state: State) {
 
 /// Follows the system when it changes between light and dark.
 fn follow_system(dark: RwSignal<bool>) {
-    let query = web_sys::window().and_then(|w| w.match_media("(prefers-color-scheme: dark)").ok().flatten());
+    let query = web_sys::window()
+        .and_then(|w| w.match_media("(prefers-color-scheme: dark)").ok().flatten());
     let Some(query) = query else { return };
     let changed = Closure::<dyn FnMut()>::new(move || dark.set(browser::prefers_dark()));
     query
@@ -97,7 +98,9 @@ fn follow_system(dark: RwSignal<bool>) {
 /// Language, ground and title of the document.
 fn document_attributes(state: State) {
     Effect::new(move |_| {
-        let Some(document) = browser::document() else { return };
+        let Some(document) = browser::document() else {
+            return;
+        };
         let lang = state.lang.get();
         if let Some(root) = document.document_element() {
             root.set_attribute("lang", lang.tag()).ok();
@@ -112,25 +115,26 @@ fn document_attributes(state: State) {
 
 /// Keys that work everywhere on the page.
 fn keys(state: State) {
-    let pressed = Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(move |e: web_sys::KeyboardEvent| {
-        let key = e.key();
-        if key == "Escape" {
-            escape(state, &e);
-            return;
-        }
-        if e.ctrl_key() || e.meta_key() || e.alt_key() || browser::typing(&e) {
-            return;
-        }
-        if state.help.get_untracked() {
-            if key == "?" {
-                close_help(state);
+    let pressed =
+        Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(move |e: web_sys::KeyboardEvent| {
+            let key = e.key();
+            if key == "Escape" {
+                escape(state, &e);
+                return;
             }
-            return;
-        }
-        if command(state, &key) {
-            e.prevent_default();
-        }
-    });
+            if e.ctrl_key() || e.meta_key() || e.alt_key() || browser::typing(&e) {
+                return;
+            }
+            if state.help.get_untracked() {
+                if key == "?" {
+                    close_help(state);
+                }
+                return;
+            }
+            if command(state, &key) {
+                e.prevent_default();
+            }
+        });
     if let Some(window) = web_sys::window() {
         window
             .add_event_listener_with_callback("keydown", pressed.as_ref().unchecked_ref())
@@ -157,7 +161,9 @@ fn close_help(state: State) {
 }
 
 fn command(state: State, key: &str) -> bool {
-    let ranks = state.container.with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
+    let ranks = state
+        .container
+        .with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
     let rank = state.shown.with_untracked(|s| s.rank);
     match key {
         "1" | "2" | "3" | "4" | "5" | "6" | "7" => {
@@ -206,10 +212,15 @@ fn zoom(state: State, factor: f64) {
 
 /// Files dropped anywhere on the page are opened.
 fn drops(state: State) {
-    let over = Closure::<dyn FnMut(web_sys::DragEvent)>::new(move |e: web_sys::DragEvent| e.prevent_default());
+    let over = Closure::<dyn FnMut(web_sys::DragEvent)>::new(move |e: web_sys::DragEvent| {
+        e.prevent_default()
+    });
     let drop = Closure::<dyn FnMut(web_sys::DragEvent)>::new(move |e: web_sys::DragEvent| {
         e.prevent_default();
-        let file = e.data_transfer().and_then(|d| d.files()).and_then(|f| f.get(0));
+        let file = e
+            .data_transfer()
+            .and_then(|d| d.files())
+            .and_then(|f| f.get(0));
         if let Some(file) = file {
             open_file(state, file);
         }

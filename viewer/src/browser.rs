@@ -26,10 +26,18 @@ pub fn focus(id: &str) {
 
 /// Scrolls an element's scroller, not the page, so that the element shows.
 pub fn into_view(e: &web_sys::Element) {
-    let Some(scroller) = e.closest(".scroll").ok().flatten() else { return };
-    let (row, frame) = (e.get_bounding_client_rect(), scroller.get_bounding_client_rect());
+    let Some(scroller) = e.closest(".scroll").ok().flatten() else {
+        return;
+    };
+    let (row, frame) = (
+        e.get_bounding_client_rect(),
+        scroller.get_bounding_client_rect(),
+    );
     // The sticky head covers about two lines.
-    let (above, below) = (row.top() - frame.top() - 48.0, row.bottom() - frame.bottom());
+    let (above, below) = (
+        row.top() - frame.top() - 48.0,
+        row.bottom() - frame.bottom(),
+    );
     let by = if above < 0.0 { above } else { below.max(0.0) };
     scroller.set_scroll_top(scroller.scroll_top() + by as i32);
 }
@@ -44,7 +52,9 @@ pub fn hash() -> String {
 
 /// Replaces the address's hash without a new entry in the history.
 pub fn set_hash(hash: &str) {
-    let Some(window) = web_sys::window() else { return };
+    let Some(window) = web_sys::window() else {
+        return;
+    };
     let url = format!("#{hash}");
     if let Ok(history) = window.history() {
         history
@@ -99,7 +109,9 @@ pub fn download(name: &str, mime: &str, bytes: &[u8]) -> bool {
     let Ok(blob) = Blob::new_with_u8_array_sequence_and_options(&parts, &options) else {
         return false;
     };
-    let Ok(url) = Url::create_object_url_with_blob(&blob) else { return false };
+    let Ok(url) = Url::create_object_url_with_blob(&blob) else {
+        return false;
+    };
     let link = document()
         .and_then(|d| d.create_element("a").ok())
         .and_then(|e| e.dyn_into::<HtmlAnchorElement>().ok());
@@ -164,5 +176,9 @@ pub fn typing(event: &web_sys::KeyboardEvent) -> bool {
     event
         .target()
         .and_then(|t| t.dyn_into::<web_sys::Element>().ok())
-        .is_some_and(|e| matches!(e.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
+        .is_some_and(|e| match e.tag_name().as_str() {
+            // A check box takes no letters.
+            "INPUT" => e.get_attribute("type").is_none_or(|t| t != "checkbox"),
+            tag => matches!(tag, "TEXTAREA" | "SELECT"),
+        })
 }

@@ -55,7 +55,8 @@ impl RankData {
 
     /// Alphabetical positions of strings.
     pub fn alphabet(&self) -> &Arc<Vec<u32>> {
-        self.alphabet.get_or_init(|| EventRows::alphabet(&self.rank))
+        self.alphabet
+            .get_or_init(|| EventRows::alphabet(&self.rank))
     }
 
     /// Tensors that events named.

@@ -29,7 +29,13 @@ pub fn write(s: &Shown) -> String {
     if let Some(sel) = &s.selection {
         put("sel", sel);
     }
-    for (key, value) in [("q", &s.query), ("step", &s.step), ("phase", &s.phase), ("type", &s.kind), ("role", &s.role)] {
+    for (key, value) in [
+        ("q", &s.query),
+        ("step", &s.step),
+        ("phase", &s.phase),
+        ("type", &s.kind),
+        ("role", &s.role),
+    ] {
         if !value.is_empty() {
             put(key, value);
         }
@@ -41,7 +47,10 @@ pub fn write(s: &Shown) -> String {
     }
     if let Some(sort) = &s.sort {
         let direction = if sort.descending { "down" } else { "up" };
-        put("sort", &format!("{}.{}.{direction}", sort.table, sort.column));
+        put(
+            "sort",
+            &format!("{}.{}.{direction}", sort.table, sort.column),
+        );
     }
     if let Some(lang) = s.lang {
         put("lang", if lang == Lang::Zh { "zh" } else { "en" });
@@ -57,7 +66,9 @@ pub fn write(s: &Shown) -> String {
 pub fn read(hash: &str) -> Shown {
     let mut s = Shown::default();
     for pair in hash.trim_start_matches('#').split('&') {
-        let Some((key, value)) = pair.split_once('=') else { continue };
+        let Some((key, value)) = pair.split_once('=') else {
+            continue;
+        };
         let value = unescape(value);
         match key {
             "view" => s.view = View::of_word(&value).unwrap_or(s.view),
@@ -102,7 +113,9 @@ fn escape(text: &str) -> String {
     let mut out = String::new();
     for b in text.bytes() {
         match b {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(b as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(b as char)
+            }
             _ => out.push_str(&format!("%{b:02X}")),
         }
     }
@@ -151,7 +164,11 @@ mod tests {
             role: String::new(),
             each: true,
             flat: true,
-            sort: Some(Sort { table: "events".to_owned(), column: "step".to_owned(), descending: true }),
+            sort: Some(Sort {
+                table: "events".to_owned(),
+                column: "step".to_owned(),
+                descending: true,
+            }),
             lang: Some(Lang::Zh),
             dark: Some(true),
         };
@@ -162,7 +179,13 @@ mod tests {
 
     #[test]
     fn nonsense_is_ignored() {
-        for hash in ["", "#", "#view=no&zoom=2-1&sort=a.b&rank=x&%%%=%", "#zoom=NaN-1", "#zoom=0.5-0.4"] {
+        for hash in [
+            "",
+            "#",
+            "#view=no&zoom=2-1&sort=a.b&rank=x&%%%=%",
+            "#zoom=NaN-1",
+            "#zoom=0.5-0.4",
+        ] {
             assert_eq!(read(hash), Shown::default(), "{hash}");
         }
         assert_eq!(write(&Shown::default()), "");

@@ -26,7 +26,10 @@ pub fn open_file(state: State, file: File) {
     spawn_local(async move {
         let result = match JsFuture::from(file.array_buffer()).await {
             Ok(buffer) => packed(&name, Uint8Array::new(&buffer)).await,
-            Err(e) => Err(format!("{name}: the browser could not read the file: {}", text(&e))),
+            Err(e) => Err(format!(
+                "{name}: the browser could not read the file: {}",
+                text(&e)
+            )),
         };
         state.reading.set(None);
         match result.and_then(|bytes| Container::open(&name, bytes).map_err(|e| e.to_string())) {
@@ -96,40 +99,43 @@ fn in_worker(name: &str, bytes: &Uint8Array) -> Option<js_sys::Promise> {
     Reflect::set(&message, &"name".into(), &name.into()).ok()?;
     Reflect::set(&message, &"program".into(), &program).ok()?;
     Reflect::set(&message, &"bytes".into(), bytes).ok()?;
-    Some(js_sys::Promise::new(&mut |resolve: Function, reject: Function| {
-        let done = {
-            let (worker, url) = (worker.clone(), url.clone());
-            move || {
-                worker.terminate();
-                Url::revoke_object_url(&url).ok();
-            }
-        };
-        let failed = reject.clone();
-        let ended = done.clone();
-        let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |m: MessageEvent| {
-            ended();
-            match Reflect::get(&m.data(), &"out".into()) {
-                Ok(out) if !out.is_undefined() => resolve.call1(&JsValue::NULL, &out).ok(),
-                _ => {
-                    let why = Reflect::get(&m.data(), &"failed".into()).unwrap_or(JsValue::NULL);
-                    failed.call1(&JsValue::NULL, &why).ok()
+    Some(js_sys::Promise::new(
+        &mut |resolve: Function, reject: Function| {
+            let done = {
+                let (worker, url) = (worker.clone(), url.clone());
+                move || {
+                    worker.terminate();
+                    Url::revoke_object_url(&url).ok();
                 }
             };
-        });
-        let broken = Closure::<dyn FnMut(web_sys::Event)>::new(move |e: web_sys::Event| {
-            // Blocked by the page's host (a CSP without worker-src): read on the main thread.
-            e.prevent_default();
-            done();
-            reject.call1(&JsValue::NULL, &JsValue::NULL).ok();
-        });
-        worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
-        worker.set_onerror(Some(broken.as_ref().unchecked_ref()));
-        heard.forget();
-        broken.forget();
-        if worker.post_message(&message).is_err() {
-            worker.terminate();
-        }
-    }))
+            let failed = reject.clone();
+            let ended = done.clone();
+            let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |m: MessageEvent| {
+                ended();
+                match Reflect::get(&m.data(), &"out".into()) {
+                    Ok(out) if !out.is_undefined() => resolve.call1(&JsValue::NULL, &out).ok(),
+                    _ => {
+                        let why =
+                            Reflect::get(&m.data(), &"failed".into()).unwrap_or(JsValue::NULL);
+                        failed.call1(&JsValue::NULL, &why).ok()
+                    }
+                };
+            });
+            let broken = Closure::<dyn FnMut(web_sys::Event)>::new(move |e: web_sys::Event| {
+                // Blocked by the page's host (a CSP without worker-src): read on the main thread.
+                e.prevent_default();
+                done();
+                reject.call1(&JsValue::NULL, &JsValue::NULL).ok();
+            });
+            worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+            worker.set_onerror(Some(broken.as_ref().unchecked_ref()));
+            heard.forget();
+            broken.forget();
+            if worker.post_message(&message).is_err() {
+                worker.terminate();
+            }
+        },
+    ))
 }
 
 fn text(e: &JsValue) -> String {

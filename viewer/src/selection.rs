@@ -26,12 +26,28 @@ impl Selection {
     #[must_use]
     pub fn of(subject: Subject, data: &RankData) -> Option<Self> {
         match subject {
-            Subject { node: Some(node), .. } => Some(Self::Module(node)),
-            Subject { event: Some(e), single: true, .. } => Some(Self::Event(e)),
-            Subject { module: Some(m), phase: Some(p), .. } => Some(Self::Place(m, p)),
-            Subject { module: Some(m), .. } => data.modules().of(m).map(Self::Module),
+            Subject {
+                node: Some(node), ..
+            } => Some(Self::Module(node)),
+            Subject {
+                event: Some(e),
+                single: true,
+                ..
+            } => Some(Self::Event(e)),
+            Subject {
+                module: Some(m),
+                phase: Some(p),
+                ..
+            } => Some(Self::Place(m, p)),
+            Subject {
+                module: Some(m), ..
+            } => data.modules().of(m).map(Self::Module),
             Subject { phase: Some(p), .. } => Some(Self::Phase(p)),
-            Subject { event: Some(e), step: Some(_), .. } => data
+            Subject {
+                event: Some(e),
+                step: Some(_),
+                ..
+            } => data
                 .timeline
                 .steps
                 .iter()
@@ -82,12 +98,23 @@ impl Selection {
             Self::Event(e) => {
                 let r = row(e);
                 let step = || {
-                    let of = |i: usize| data.timeline.steps.iter().position(|s| (s.start..s.end).contains(&i));
+                    let of = |i: usize| {
+                        data.timeline
+                            .steps
+                            .iter()
+                            .position(|s| (s.start..s.end).contains(&i))
+                    };
                     subject.event.is_some_and(|s| of(s) == of(e))
                 };
                 match subject {
-                    Subject { module: Some(m), phase: Some(p), .. } => m == r.module && p == r.phase,
-                    Subject { module: Some(m), .. } => module(m).is_some() && module(m) == module(r.module),
+                    Subject {
+                        module: Some(m),
+                        phase: Some(p),
+                        ..
+                    } => m == r.module && p == r.phase,
+                    Subject {
+                        module: Some(m), ..
+                    } => module(m).is_some() && module(m) == module(r.module),
                     Subject { phase: Some(p), .. } => p == r.phase,
                     Subject { step: Some(_), .. } => step(),
                     Subject { event, .. } => event == Some(e),
@@ -98,13 +125,28 @@ impl Selection {
                 .and_then(module)
                 .is_some_and(|m| below(m, id, data)),
             Self::Place(m, p) => match subject {
-                Subject { module: Some(sm), phase: Some(sp), .. } => sm == m && sp == p,
-                Subject { module: Some(sm), .. } => module(sm).is_some() && module(sm) == module(m),
-                Subject { phase: Some(sp), .. } => sp == p,
+                Subject {
+                    module: Some(sm),
+                    phase: Some(sp),
+                    ..
+                } => sm == m && sp == p,
+                Subject {
+                    module: Some(sm), ..
+                } => module(sm).is_some() && module(sm) == module(m),
+                Subject {
+                    phase: Some(sp), ..
+                } => sp == p,
                 _ => false,
             },
             Self::Phase(p) => subject.phase == Some(p),
-            Self::Step(n) => subject.step.is_some() && data.timeline.steps.get(n).is_some_and(|s| subject.event == Some(s.start)),
+            Self::Step(n) => {
+                subject.step.is_some()
+                    && data
+                        .timeline
+                        .steps
+                        .get(n)
+                        .is_some_and(|s| subject.event == Some(s.start))
+            }
         }
     }
 

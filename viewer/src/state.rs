@@ -177,7 +177,13 @@ pub struct State {
 impl State {
     /// The initial state: what the link says, else the browser's choices.
     #[must_use]
-    pub fn new(container: Option<Container>, parts: Vec<f64>, hash: &str, browser_lang: Lang, browser_dark: RwSignal<bool>) -> Self {
+    pub fn new(
+        container: Option<Container>,
+        parts: Vec<f64>,
+        hash: &str,
+        browser_lang: Lang,
+        browser_dark: RwSignal<bool>,
+    ) -> Self {
         let shown = RwSignal::new(crate::hash::read(hash));
         let state = Self {
             container: RwSignal::new(None),
@@ -233,7 +239,9 @@ impl State {
     }
 
     fn decode(self, rank: usize) {
-        let Some(container) = self.container.get_untracked() else { return };
+        let Some(container) = self.container.get_untracked() else {
+            return;
+        };
         let rank = rank.min(container.header().ranks.len().saturating_sub(1));
         match container.rank(rank) {
             Ok(tables) => {
@@ -257,7 +265,8 @@ impl State {
     /// Selects something, or nothing.
     pub fn select(self, selection: Option<Selection>) {
         self.selection.set(selection);
-        self.shown.update(|s| s.selection = selection.map(selection_word));
+        self.shown
+            .update(|s| s.selection = selection.map(selection_word));
     }
 
     /// Takes over what a link says, as when the user goes back or edits it.
@@ -274,7 +283,8 @@ impl State {
         } else if word != was.selection
             && let Some(data) = self.data.get_untracked()
         {
-            self.selection.set(word.and_then(|w| selection_of(&w, &data)));
+            self.selection
+                .set(word.and_then(|w| selection_of(&w, &data)));
         }
     }
 }

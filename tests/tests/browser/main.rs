@@ -4,9 +4,15 @@
 //! error in the console and on any dialog; see `e2e::harness`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod edges;
 mod exports;
+mod hosts;
+mod keyboard;
+mod look;
 mod numbers;
+mod open;
 mod pages;
+mod size;
 mod state;
 mod tables;
 mod timeline;

@@ -68,6 +68,33 @@ fn a_module_selected_in_the_table_shows_on_the_chart_and_elsewhere() {
     });
 }
 
+#[test]
+fn a_row_that_is_clicked_is_the_row_that_is_selected() {
+    on(pages::ddp(), async |page: &Page| {
+        page.tab("modules").await;
+        page.click("expand-all").await;
+        for row in [0, 2, 4, 6] {
+            page.click_css(&format!("#row-module_tree-{row}")).await;
+            let table = page.table("module_tree").await;
+            assert!(table.hits[row], "row {row} was clicked");
+            let below = table.hits.iter().skip(row).take_while(|h| **h).count();
+            assert_eq!(table.hits.iter().filter(|h| **h).count(), below, "only it and what lies below it");
+            // The same row again lets go.
+            page.click_css(&format!("#row-module_tree-{row}")).await;
+            assert!(!page.address().await.contains("sel="));
+        }
+        for (tab, table, rows) in [("peak", "peak_parts", 3), ("steps", "steps", 6), ("phases", "phases", 8), ("top", "top_events", 5), ("tensors", "tensors", 5)] {
+            page.tab(tab).await;
+            for row in 0..rows {
+                page.click_css(&format!("#row-{table}-{row}")).await;
+                assert!(page.address().await.contains("sel="), "{table} row {row} selects nothing");
+                assert!(page.table(table).await.hits[row], "{table} row {row} was clicked");
+                page.keys("\u{e00c}").await;
+            }
+        }
+    });
+}
+
 /// Everything that a link must bring back.
 async fn seen(page: &Page) -> serde_json::Value {
     let head = page

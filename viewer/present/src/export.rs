@@ -29,7 +29,8 @@ pub fn csv(rows: &dyn Rows, order: Option<&[u32]>, lang: Lang) -> String {
             }
             let cell = rows.cell(row, column, lang);
             let raw = cell.raw().unwrap_or_default();
-            let formula = matches!(cell, Cell::Text(_)) && raw.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let formula =
+                matches!(cell, Cell::Text(_)) && raw.starts_with(['=', '+', '-', '@', '\t', '\r']);
             if formula || raw.contains([',', '"', '\n', '\r']) {
                 out.push('"');
                 if formula {
@@ -112,7 +113,11 @@ pub fn markdown_text(text: &str) -> String {
     // A code span ends at a run of backticks of its own length: use a longer one.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
@@ -120,9 +125,13 @@ pub fn markdown_text(text: &str) -> String {
 #[must_use]
 pub fn html_table(rows: &dyn Rows, lang: Lang) -> String {
     let columns = rows.columns();
-    let mut out = String::from("<table border=\"1\" cellpadding=\"4\" cellspacing=\"0\"><thead><tr>");
+    let mut out =
+        String::from("<table border=\"1\" cellpadding=\"4\" cellspacing=\"0\"><thead><tr>");
     for c in columns {
-        out.push_str(&format!("<th scope=\"col\">{}</th>", html(c.label.text(lang))));
+        out.push_str(&format!(
+            "<th scope=\"col\">{}</th>",
+            html(c.label.text(lang))
+        ));
     }
     out.push_str("</tr></thead><tbody>\n");
     for row in 0..rows.len() {
@@ -151,12 +160,28 @@ pub fn html_table(rows: &dyn Rows, lang: Lang) -> String {
 #[must_use]
 pub fn aligned(rows: &dyn Rows, width: usize, lang: Lang) -> String {
     let columns = rows.columns();
-    let mut cells: Vec<Vec<String>> = vec![columns.iter().map(|c| c.label.text(lang).to_owned()).collect()];
+    let mut cells: Vec<Vec<String>> = vec![
+        columns
+            .iter()
+            .map(|c| c.label.text(lang).to_owned())
+            .collect(),
+    ];
     for row in 0..rows.len() {
-        cells.push((0..columns.len()).map(|i| terminal_cell(&rows.cell(row, i, lang), width)).collect());
+        cells.push(
+            (0..columns.len())
+                .map(|i| terminal_cell(&rows.cell(row, i, lang), width))
+                .collect(),
+        );
     }
     let widths: Vec<usize> = (0..columns.len())
-        .map(|i| cells.iter().filter_map(|r| r.get(i)).map(|c| columns_of(c)).max().unwrap_or(0))
+        .map(|i| {
+            cells
+                .iter()
+                .filter_map(|r| r.get(i))
+                .map(|c| columns_of(c))
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     let mut out = String::new();
     for line in &cells {
@@ -180,7 +205,9 @@ pub fn aligned(rows: &dyn Rows, width: usize, lang: Lang) -> String {
 }
 
 fn terminal_cell(cell: &Cell<'_>, width: usize) -> String {
-    let Cell::Text(text) = cell else { return cell.shown() };
+    let Cell::Text(text) = cell else {
+        return cell.shown();
+    };
     let text = visible(text);
     let n = text.chars().count();
     if n <= width {
@@ -194,7 +221,12 @@ fn terminal_cell(cell: &Cell<'_>, width: usize) -> String {
 fn columns_of(text: &str) -> usize {
     text.chars()
         .map(|c| match c as u32 {
-            0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 => 2,
+            0x1100..=0x115f
+            | 0x2e80..=0xa4cf
+            | 0xac00..=0xd7a3
+            | 0xf900..=0xfaff
+            | 0xfe30..=0xfe6f
+            | 0xff00..=0xff60 => 2,
             _ => 1,
         })
         .sum()

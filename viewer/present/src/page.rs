@@ -29,9 +29,18 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
     for (n, rank) in ranks.iter().enumerate() {
         let facts = Facts::of(rank);
         let heading = if n == 0 { "h1" } else { "h2" };
-        out += &format!("<section>\n<{heading}>{}</{heading}>\n", html(&headline(rank, &facts, lang)));
-        out += &format!("<p>{}</p>\n", html(&subline(rank, &facts, lang).join(" · ")));
-        for sentence in estimate(rank, &facts, lang).into_iter().chain(between(rank, &facts, lang)) {
+        out += &format!(
+            "<section>\n<{heading}>{}</{heading}>\n",
+            html(&headline(rank, &facts, lang))
+        );
+        out += &format!(
+            "<p>{}</p>\n",
+            html(&subline(rank, &facts, lang).join(" · "))
+        );
+        for sentence in estimate(rank, &facts, lang)
+            .into_iter()
+            .chain(between(rank, &facts, lang))
+        {
             out += &format!("<p>{}</p>\n", html(&sentence));
         }
         if !facts.growth.is_empty() {
@@ -48,10 +57,21 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
             out += &chart(rank, &facts, lang)?;
         }
         for (word, note, rows) in tables(rank, &facts) {
-            let note = note.map(|w| format!(" ({})", w.text(lang))).unwrap_or_default();
-            out += &format!("<h3>{}{}</h3>\n{}", html(word.text(lang)), html(&note), html_table(rows.as_ref(), lang));
+            let note = note
+                .map(|w| format!(" ({})", w.text(lang)))
+                .unwrap_or_default();
+            out += &format!(
+                "<h3>{}{}</h3>\n{}",
+                html(word.text(lang)),
+                html(&note),
+                html_table(rows.as_ref(), lang)
+            );
         }
-        out += &format!("<p><small>{}: {}</small></p>\n</section>\n", html(Word::Source.text(lang)), html(&short(&rank.source.name, 300)));
+        out += &format!(
+            "<p><small>{}: {}</small></p>\n</section>\n",
+            html(Word::Source.text(lang)),
+            html(&short(&rank.source.name, 300))
+        );
     }
     Ok(out)
 }
@@ -59,13 +79,33 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
 fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn Rows>)> {
     let mut out: Vec<(Word, Option<Word>, Box<dyn Rows>)> = Vec::new();
     if let Some(holders) = &facts.holders {
-        out.push((Word::Holders, None, Box::new(HolderRows::new(Arc::clone(rank), holders.clone()))));
+        out.push((
+            Word::Holders,
+            None,
+            Box::new(HolderRows::new(Arc::clone(rank), holders.clone())),
+        ));
     }
-    out.push((Word::Phases, None, Box::new(PhaseRows::new(Arc::clone(rank)))));
-    out.push((Word::TopEvents, Some(Word::TopNote), Box::new(TopRows::first(Arc::clone(rank), TOP))));
+    out.push((
+        Word::Phases,
+        None,
+        Box::new(PhaseRows::new(Arc::clone(rank))),
+    ));
+    out.push((
+        Word::TopEvents,
+        Some(Word::TopNote),
+        Box::new(TopRows::first(Arc::clone(rank), TOP)),
+    ));
     let tree = Arc::new(modules(rank, &pair(rank)));
-    out.push((Word::Modules, Some(Word::ModulesNote), Box::new(ModuleRows::first(Arc::clone(rank), tree, MODULES))));
-    out.push((Word::Metadata, None, Box::new(FactRows::new("metadata", &rank.metadata))));
+    out.push((
+        Word::Modules,
+        Some(Word::ModulesNote),
+        Box::new(ModuleRows::first(tree, MODULES)),
+    ));
+    out.push((
+        Word::Metadata,
+        None,
+        Box::new(FactRows::new("metadata", &rank.metadata)),
+    ));
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, None, Box::new(SkippedRows(skipped))));
     out.retain(|(_, _, rows)| !rows.is_empty());
@@ -79,7 +119,17 @@ fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn R
 pub fn chart(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Result<String, DrawError> {
     let timeline = Timeline::new(Arc::clone(rank), facts);
     let view = timeline.whole(AxisKind::Event);
-    let drawn = svg(WIDTH, HEIGHT, |area| draw(area, &timeline, facts, view, &Theme::LIGHT, 1.0, lang))?;
-    let label = html(&format!("{}: {}", Word::Timeline.text(lang), headline(rank, facts, lang)));
-    Ok(drawn.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1))
+    let drawn = svg(WIDTH, HEIGHT, |area| {
+        draw(area, &timeline, facts, view, &Theme::LIGHT, 1.0, lang)
+    })?;
+    let label = html(&format!(
+        "{}: {}",
+        Word::Timeline.text(lang),
+        headline(rank, facts, lang)
+    ));
+    Ok(drawn.replacen(
+        "<svg ",
+        &format!("<svg role=\"img\" aria-label=\"{label}\" "),
+        1,
+    ))
 }

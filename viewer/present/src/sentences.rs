@@ -78,8 +78,12 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     if top.bytes == 0 {
         let n = count(rank.events.len() as u64);
         return match lang {
-            Lang::En => format!("No device memory was used: all {n} events show 0 bytes (a run on the CPU?)."),
-            Lang::Zh => format!("未使用设备显存：全部 {n} 个事件均为 0 字节（是否在 CPU 上运行？）。"),
+            Lang::En => format!(
+                "No device memory was used: all {n} events show 0 bytes (a run on the CPU?)."
+            ),
+            Lang::Zh => {
+                format!("未使用设备显存：全部 {n} 个事件均为 0 字节（是否在 CPU 上运行？）。")
+            }
         };
     }
     let reserved = facts.peak.reserved.map(|r| bytes(r.bytes));
@@ -105,7 +109,12 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     for g in facts.growth.iter().filter(|g| g.kind == Kind::Leak) {
         let rate = bytes(g.bytes_per_step.unsigned_abs());
         match lang {
-            Lang::En => out += &format!("; {rate} more stays after every step since step {}", g.since_step),
+            Lang::En => {
+                out += &format!(
+                    "; {rate} more stays after every step since step {}",
+                    g.since_step
+                )
+            }
             Lang::Zh => out += &format!("；自第 {} 步起每步多留下 {rate}", g.since_step),
         }
     }
@@ -117,7 +126,11 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
 /// is left out.
 #[must_use]
 pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
-    let text = |key: &str| rank.metadata.text(key).map(|t| short(&t, NAME).into_owned());
+    let text = |key: &str| {
+        rank.metadata
+            .text(key)
+            .map(|t| short(&t, NAME).into_owned())
+    };
     let mut out = Vec::new();
     let device = match (text("device_name"), text("device")) {
         (Some(name), Some(device)) if name != device => Some(format!("{name} ({device})")),
@@ -147,7 +160,14 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
     out.extend(optimizer);
     let distributed = rank.metadata.text("use_distributed_optimizer");
     if distributed.is_some_and(|t| t.eq_ignore_ascii_case("true")) {
-        out.push(if lang == Lang::En { "distributed optimizer" } else { "分布式优化器" }.to_owned());
+        out.push(
+            if lang == Lang::En {
+                "distributed optimizer"
+            } else {
+                "分布式优化器"
+            }
+            .to_owned(),
+        );
     }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));
     out.push(match lang {
@@ -169,14 +189,19 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
 /// The static estimate held against the measured peak, with sign.
 #[must_use]
 pub fn estimate(rank: &Rank, facts: &Facts, lang: Lang) -> Option<String> {
-    let estimated = rank.comparisons.number("static_peak_memory_bytes").filter(|&e| e > 0.0)?;
+    let estimated = rank
+        .comparisons
+        .number("static_peak_memory_bytes")
+        .filter(|&e| e > 0.0)?;
     let measured = facts.peak.allocated?.bytes;
     // Within f64's whole numbers for any real device, as the source's own figure is a float.
     let difference = measured as f64 - estimated;
     let ratio = percent_signed(difference / estimated);
     let (estimated, difference) = (bytes(estimated as u64), delta(difference as i64));
     Some(match lang {
-        Lang::En => format!("Static estimate {estimated}: the measured peak differs by {difference} ({ratio})."),
+        Lang::En => format!(
+            "Static estimate {estimated}: the measured peak differs by {difference} ({ratio})."
+        ),
         Lang::Zh => format!("静态估计 {estimated}：实测峰值相差 {difference}（{ratio}）。"),
     })
 }
@@ -265,8 +290,14 @@ fn baseline(rank: &Rank, g: &Growth, lang: Lang) -> String {
     match (most, lang) {
         (true, Lang::En) => format!("{rise} after {name} of step {n}, stays{state}."),
         (true, Lang::Zh) => format!("第 {n} 步 {name} 之后 {rise}，此后保持{state}。"),
-        (false, Lang::En) => format!("{rise} in step {n}, stays; {} of it came in {name}{state}.", bytes(part.unsigned_abs())),
-        (false, Lang::Zh) => format!("第 {n} 步 {rise}，此后保持；其中 {} 来自 {name}{state}。", bytes(part.unsigned_abs())),
+        (false, Lang::En) => format!(
+            "{rise} in step {n}, stays; {} of it came in {name}{state}.",
+            bytes(part.unsigned_abs())
+        ),
+        (false, Lang::Zh) => format!(
+            "第 {n} 步 {rise}，此后保持；其中 {} 来自 {name}{state}。",
+            bytes(part.unsigned_abs())
+        ),
     }
 }
 
@@ -277,12 +308,26 @@ pub fn mark(rank: &Rank, g: &Growth, lang: Lang) -> String {
     match (g.kind, lang) {
         (Kind::Leak, Lang::En) => format!("{} a step since step {n}", delta(g.bytes_per_step)),
         (Kind::Leak, Lang::Zh) => format!("自第 {n} 步起每步 {}", delta(g.bytes_per_step)),
-        (Kind::Reserved, Lang::En) => format!("reserved {} (allocated {})", delta(g.bytes), delta(g.allocated_rise.unwrap_or(0))),
-        (Kind::Reserved, Lang::Zh) => format!("已保留 {}（已分配 {}）", delta(g.bytes), delta(g.allocated_rise.unwrap_or(0))),
-        (Kind::Normal, Lang::En) => format!("back to {}", g.level.map_or_else(|| "?".to_owned(), bytes)),
-        (Kind::Normal, Lang::Zh) => format!("回到 {}", g.level.map_or_else(|| "?".to_owned(), bytes)),
+        (Kind::Reserved, Lang::En) => format!(
+            "reserved {} (allocated {})",
+            delta(g.bytes),
+            delta(g.allocated_rise.unwrap_or(0))
+        ),
+        (Kind::Reserved, Lang::Zh) => format!(
+            "已保留 {}（已分配 {}）",
+            delta(g.bytes),
+            delta(g.allocated_rise.unwrap_or(0))
+        ),
+        (Kind::Normal, Lang::En) => {
+            format!("back to {}", g.level.map_or_else(|| "?".to_owned(), bytes))
+        }
+        (Kind::Normal, Lang::Zh) => {
+            format!("回到 {}", g.level.map_or_else(|| "?".to_owned(), bytes))
+        }
         (Kind::Baseline, _) => {
-            let optimizer = g.during.is_some_and(|(e, _)| during(rank, e).starts_with("optimizer"));
+            let optimizer = g
+                .during
+                .is_some_and(|(e, _)| during(rank, e).starts_with("optimizer"));
             match (optimizer, lang) {
                 (true, Lang::En) => format!("{} stays: optimizer state", delta(g.bytes)),
                 (true, Lang::Zh) => format!("{} 保持：优化器状态", delta(g.bytes)),
@@ -302,7 +347,9 @@ pub fn holder(rank: &Rank, part: &Holder, lang: Lang) -> String {
         format!("{} {}", short(module, NAME), short(phase, NAME))
     };
     match (&part.what, lang) {
-        (What::Before, Lang::En) => "there before the first event (weights and what else was loaded)".to_owned(),
+        (What::Before, Lang::En) => {
+            "there before the first event (weights and what else was loaded)".to_owned()
+        }
         (What::Before, Lang::Zh) => "首个事件之前已存在（权重等）".to_owned(),
         (What::Optimizer(s), Lang::En) => format!("optimizer state, since step {s}"),
         (What::Optimizer(s), Lang::Zh) => format!("优化器状态，自第 {s} 步"),
@@ -313,7 +360,11 @@ pub fn holder(rank: &Rank, part: &Holder, lang: Lang) -> String {
         (What::Kept, Lang::En) => "kept from earlier steps otherwise".to_owned(),
         (What::Kept, Lang::Zh) => "其他来自先前步骤".to_owned(),
         (What::Module { path, modules }, _) => {
-            let path = if path.is_empty() { "(root)".into() } else { short(path, NAME) };
+            let path = if path.is_empty() {
+                "(root)".into()
+            } else {
+                short(path, NAME)
+            };
             match (*modules, lang) {
                 (0 | 1, Lang::En) => format!("added by {path} in this step"),
                 (0 | 1, Lang::Zh) => format!("本步由 {path} 增加"),
@@ -323,15 +374,23 @@ pub fn holder(rank: &Rank, part: &Holder, lang: Lang) -> String {
         }
         (What::Inside(module), Lang::En) => format!("temporary inside {}", short(module, NAME)),
         (What::Inside(module), Lang::Zh) => format!("临时显存，在 {} 内部", short(module, NAME)),
-        (What::Between(a, b), Lang::En) => format!("temporary between {} and {}", event(*a), event(*b)),
-        (What::Between(a, b), Lang::Zh) => format!("临时显存，在 {} 之后、{} 之前", event(*a), event(*b)),
+        (What::Between(a, b), Lang::En) => {
+            format!("temporary between {} and {}", event(*a), event(*b))
+        }
+        (What::Between(a, b), Lang::Zh) => {
+            format!("临时显存，在 {} 之后、{} 之前", event(*a), event(*b))
+        }
     }
 }
 
 /// The title of a page about a report.
 #[must_use]
 pub fn title(ranks: &[&Rank], lang: Lang) -> String {
-    let peak = ranks.iter().filter_map(|r| peak(r).allocated).map(|p| p.bytes).max();
+    let peak = ranks
+        .iter()
+        .filter_map(|r| peak(r).allocated)
+        .map(|p| p.bytes)
+        .max();
     match (peak, lang) {
         (Some(p), Lang::En) => format!("MemScope: peak {}", bytes(p)),
         (Some(p), Lang::Zh) => format!("MemScope：峰值 {}", bytes(p)),

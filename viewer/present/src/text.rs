@@ -21,13 +21,22 @@ const WIDTH: usize = 56;
 fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Box<dyn Rows>)> {
     let mut out: Vec<(Word, Box<dyn Rows>)> = Vec::new();
     if let Some(holders) = &facts.holders {
-        out.push((Word::Holders, Box::new(HolderRows::new(Arc::clone(rank), holders.clone()))));
+        out.push((
+            Word::Holders,
+            Box::new(HolderRows::new(Arc::clone(rank), holders.clone())),
+        ));
     }
     out.push((Word::Phases, Box::new(PhaseRows::new(Arc::clone(rank)))));
-    out.push((Word::TopEvents, Box::new(TopRows::first(Arc::clone(rank), TOP))));
+    out.push((
+        Word::TopEvents,
+        Box::new(TopRows::first(Arc::clone(rank), TOP)),
+    ));
     let tree = Arc::new(modules(rank, &pair(rank)));
-    out.push((Word::Modules, Box::new(ModuleRows::first(Arc::clone(rank), tree, TOP))));
-    out.push((Word::Comparisons, Box::new(FactRows::new("comparisons", &rank.comparisons))));
+    out.push((Word::Modules, Box::new(ModuleRows::first(tree, TOP))));
+    out.push((
+        Word::Comparisons,
+        Box::new(FactRows::new("comparisons", &rank.comparisons)),
+    ));
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, Box::new(SkippedRows(skipped))));
     out.retain(|(_, rows)| !rows.is_empty());
@@ -43,16 +52,27 @@ pub fn text(ranks: &[Arc<Rank>], lang: Lang) -> String {
         if n > 0 {
             out.push('\n');
         }
-        out += &format!("{}\n{}\n", headline(rank, &facts, lang), subline(rank, &facts, lang).join(" · "));
+        out += &format!(
+            "{}\n{}\n",
+            headline(rank, &facts, lang),
+            subline(rank, &facts, lang).join(" · ")
+        );
         out += &format!("{}\n", visible(&rank.source.name));
-        for sentence in estimate(rank, &facts, lang).into_iter().chain(between(rank, &facts, lang)) {
+        for sentence in estimate(rank, &facts, lang)
+            .into_iter()
+            .chain(between(rank, &facts, lang))
+        {
             out += &format!("{sentence}\n");
         }
         for g in &facts.growth {
             out += &format!("* {}\n", finding(rank, g, lang));
         }
         for (word, rows) in tables(rank, &facts) {
-            out += &format!("\n{}\n{}", word.text(lang), aligned(rows.as_ref(), WIDTH, lang));
+            out += &format!(
+                "\n{}\n{}",
+                word.text(lang),
+                aligned(rows.as_ref(), WIDTH, lang)
+            );
         }
     }
     out
@@ -69,8 +89,14 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
         let facts = Facts::of(rank);
         let source = markdown_text(&rank.source.name);
         out += &format!("\n**{}**\n\n", plain(&headline(rank, &facts, lang)));
-        out += &format!("{}\n\n{source}\n", plain(&subline(rank, &facts, lang).join(" · ")));
-        for sentence in estimate(rank, &facts, lang).into_iter().chain(between(rank, &facts, lang)) {
+        out += &format!(
+            "{}\n\n{source}\n",
+            plain(&subline(rank, &facts, lang).join(" · "))
+        );
+        for sentence in estimate(rank, &facts, lang)
+            .into_iter()
+            .chain(between(rank, &facts, lang))
+        {
             out += &format!("\n{}\n", plain(&sentence));
         }
         if !facts.growth.is_empty() {
@@ -80,7 +106,11 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
             out += &format!("- {}\n", plain(&finding(rank, g, lang)));
         }
         for (word, rows) in tables(rank, &facts) {
-            out += &format!("\n## {}\n\n{}", word.text(lang), markdown(rows.as_ref(), None, lang));
+            out += &format!(
+                "\n## {}\n\n{}",
+                word.text(lang),
+                markdown(rows.as_ref(), None, lang)
+            );
         }
     }
     out
@@ -90,7 +120,10 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
 fn plain(sentence: &str) -> String {
     let mut out = String::with_capacity(sentence.len());
     for c in sentence.chars() {
-        if matches!(c, '<' | '>' | '[' | ']' | '*' | '_' | '`' | '\\' | '|' | '#' | '&') {
+        if matches!(
+            c,
+            '<' | '>' | '[' | ']' | '*' | '_' | '`' | '\\' | '|' | '#' | '&'
+        ) {
             out.push('\\');
         }
         out.push(c);

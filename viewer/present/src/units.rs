@@ -92,7 +92,11 @@ pub fn percent(share: f64) -> String {
 #[must_use]
 pub fn percent_signed(share: f64) -> String {
     let text = percent(share);
-    if share > 0.0 { format!("+{text}") } else { text }
+    if share > 0.0 {
+        format!("+{text}")
+    } else {
+        text
+    }
 }
 
 /// Values for the marks of a byte axis from 0 to `max`: multiples of 1, 2 or 5 (or of a power of
@@ -148,6 +152,9 @@ mod tests {
             assert!(marks.len() <= 6, "{max}: {marks:?}");
             assert!(marks.iter().all(|&m| m <= max));
         }
-        assert_eq!(axis(4_678_746_112, 6), [0, 1 << 30, 2 << 30, 3 << 30, 4 << 30]);
+        assert_eq!(
+            axis(4_678_746_112, 6),
+            [0, 1 << 30, 2 << 30, 3 << 30, 4 << 30]
+        );
     }
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use present::chart::{Area, DrawError, svg};
+use present::Word;
+use present::chart::DrawError;
 use present::export::{csv, json, markdown};
 use present::rows::Rows;
-use present::Word;
-use plotters::prelude::SVGBackend;
 use wasm_bindgen::JsCast as _;
 use web_sys::HtmlCanvasElement;
 
@@ -19,9 +18,17 @@ pub type Order = Arc<Vec<u32>>;
 
 /// CSV, JSON and Markdown of a table, in the order shown.
 #[component]
-pub fn TableActions(state: State, rows: Signal<Arc<dyn Rows>>, order: Signal<Order>) -> impl IntoView {
+pub fn TableActions(
+    state: State,
+    rows: Signal<Arc<dyn Rows>>,
+    order: Signal<Order>,
+) -> impl IntoView {
     let save = move |kind: &'static str| {
-        let (rows, order, lang) = (rows.get_untracked(), order.get_untracked(), state.lang.get_untracked());
+        let (rows, order, lang) = (
+            rows.get_untracked(),
+            order.get_untracked(),
+            state.lang.get_untracked(),
+        );
         let name = format!("memscope-{}.{kind}", rows.name());
         let (mime, text) = match kind {
             "csv" => ("text/csv", csv(rows.as_ref(), Some(&order), lang)),
@@ -30,7 +37,11 @@ pub fn TableActions(state: State, rows: Signal<Arc<dyn Rows>>, order: Signal<Ord
         download(&name, mime, text.as_bytes());
     };
     let copy_markdown = move |_| {
-        let (rows, order, lang) = (rows.get_untracked(), order.get_untracked(), state.lang.get_untracked());
+        let (rows, order, lang) = (
+            rows.get_untracked(),
+            order.get_untracked(),
+            state.lang.get_untracked(),
+        );
         let text = markdown(rows.as_ref(), Some(&order), lang);
         copy(&text, move |ok| say(state, ok));
     };
@@ -48,27 +59,36 @@ pub fn TableActions(state: State, rows: Signal<Arc<dyn Rows>>, order: Signal<Ord
 /// Says in the live region whether the clipboard took it.
 pub(crate) fn say(state: State, ok: bool) {
     let word = if ok { Word::Copied } else { Word::CopyFailed };
-    state.status.set(word.text(state.lang.get_untracked()).to_owned());
+    state
+        .status
+        .set(word.text(state.lang.get_untracked()).to_owned());
 }
 
-/// SVG and PNG of a chart. `draw` gives the SVG's size and draws it anew; the PNG is the canvas.
+/// SVG and PNG of a chart. `draw` draws it anew as SVG; the PNG is the canvas.
 #[component]
-pub fn ChartActions<F>(name: &'static str, canvas: NodeRef<leptos::html::Canvas>, draw: F) -> impl IntoView
-where
-    F: Fn(&dyn Fn(u32, u32, &dyn Fn(&Area<SVGBackend<'_>>) -> Result<(), DrawError>)) + 'static,
-{
+pub fn ChartActions(
+    /// Its name in file names and for tests.
+    name: &'static str,
+    canvas: NodeRef<leptos::html::Canvas>,
+    draw: Callback<(), Result<String, DrawError>>,
+) -> impl IntoView {
     let save_svg = move |_| {
-        draw(&|width, height, drawing| {
-            if let Ok(text) = svg(width, height, |area| drawing(area)) {
-                download(&format!("memscope-{name}.svg"), "image/svg+xml", text.as_bytes());
-            }
-        });
+        if let Ok(text) = draw.run(()) {
+            let file = format!("memscope-{name}.svg");
+            download(&file, "image/svg+xml", text.as_bytes());
+        }
     };
     let save_png = move |_| {
-        let Some(canvas) = canvas.get_untracked() else { return };
+        let Some(canvas) = canvas.get_untracked() else {
+            return;
+        };
         let canvas: &HtmlCanvasElement = canvas.unchecked_ref();
-        let Ok(url) = canvas.to_data_url_with_type("image/png") else { return };
-        let Some(bytes) = url.split_once(',').and_then(|(_, b)| base64(b)) else { return };
+        let Ok(url) = canvas.to_data_url_with_type("image/png") else {
+            return;
+        };
+        let Some(bytes) = url.split_once(',').and_then(|(_, b)| base64(b)) else {
+            return;
+        };
         download(&format!("memscope-{name}.png"), "image/png", &bytes);
     };
     view! {

@@ -14,9 +14,15 @@ use crate::state::State;
 /// The head of the page.
 #[component]
 pub fn Header(state: State) -> impl IntoView {
-    let said = move |f: fn(&report::model::Rank, &present::sentences::Facts, Lang) -> Option<String>| {
-        move || state.data.get().and_then(|d| f(&d.rank, &d.facts, state.lang.get()))
-    };
+    let said =
+        move |f: fn(&report::model::Rank, &present::sentences::Facts, Lang) -> Option<String>| {
+            move || {
+                state
+                    .data
+                    .get()
+                    .and_then(|d| f(&d.rank, &d.facts, state.lang.get()))
+            }
+        };
     view! {
         <header>
             <div class="bar">
@@ -66,7 +72,10 @@ fn Ranks(state: State) -> impl IntoView {
                         |n| format!("{} {n}", state.t(Word::Rank)),
                     );
                     let peak = r.headline.peak_allocated;
-                    (i, peak.map_or_else(|| name.clone(), |p| format!("{name} · {}", bytes(p))))
+                    (
+                        i,
+                        peak.map_or_else(|| name.clone(), |p| format!("{name} · {}", bytes(p))),
+                    )
                 })
                 .collect::<Vec<_>>()
         })
@@ -92,7 +101,10 @@ fn Ranks(state: State) -> impl IntoView {
 fn Tools(state: State) -> impl IntoView {
     let input = NodeRef::<leptos::html::Input>::new();
     let picked = move |_| {
-        let file = input.get_untracked().and_then(|i| i.files()).and_then(|f| f.get(0));
+        let file = input
+            .get_untracked()
+            .and_then(|i| i.files())
+            .and_then(|f| f.get(0));
         if let Some(file) = file {
             open_file(state, file);
         }

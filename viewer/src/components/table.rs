@@ -63,12 +63,19 @@ struct Window {
 
 fn window(rows: usize, scroll: f64, height: f64) -> Window {
     if rows <= WHOLE {
-        return Window { first: 0, rows, above: 0.0, below: 0.0 };
+        return Window {
+            first: 0,
+            rows,
+            above: 0.0,
+            below: 0.0,
+        };
     }
     let full = rows as f64 * ROW;
     let fit = (height / ROW).ceil() as usize + 2;
     if full <= MOST {
-        let first = ((scroll / ROW) as usize).saturating_sub(1).min(rows.saturating_sub(1));
+        let first = ((scroll / ROW) as usize)
+            .saturating_sub(1)
+            .min(rows.saturating_sub(1));
         let n = fit.min(rows - first.min(rows));
         return Window {
             first,
@@ -82,7 +89,12 @@ fn window(rows: usize, scroll: f64, height: f64) -> Window {
     let n = fit.min(rows - first);
     // The last rows end at the very end of the scroll range.
     let above = scroll.min((MOST - n as f64 * ROW).max(0.0));
-    Window { first, rows: n, above, below: (MOST - above - n as f64 * ROW).max(0.0) }
+    Window {
+        first,
+        rows: n,
+        above,
+        below: (MOST - above - n as f64 * ROW).max(0.0),
+    }
 }
 
 /// The scroll position that shows a row.
@@ -113,7 +125,10 @@ pub fn DataTable(
 ) -> impl IntoView {
     let sort = Memo::new(move |_| {
         let rows = rows.get();
-        let chosen = state.shown.with(|s| s.sort.clone()).filter(|s| s.table == rows.name());
+        let chosen = state
+            .shown
+            .with(|s| s.sort.clone())
+            .filter(|s| s.table == rows.name());
         let (id, descending) = match &chosen {
             Some(s) => (s.column.as_str(), s.descending),
             None => sorted?,
@@ -124,7 +139,9 @@ pub fn DataTable(
     let order = Memo::new(move |_| {
         let rows = rows.get();
         match sort.get() {
-            Some((column, descending)) if tree.is_none() => Arc::new(order(&*rows, column, descending, state.lang.get())),
+            Some((column, descending)) if tree.is_none() => {
+                Arc::new(order(&*rows, column, descending, state.lang.get()))
+            }
             _ => Arc::new((0..rows.len() as u32).collect::<Vec<u32>>()),
         }
     });
@@ -140,8 +157,13 @@ pub fn DataTable(
         }
     };
     let reveal = move |row: usize| {
-        let Some(e) = scroller.get_untracked() else { return };
-        let (n, h) = (order.with_untracked(|o| o.len()), f64::from(e.client_height()));
+        let Some(e) = scroller.get_untracked() else {
+            return;
+        };
+        let (n, h) = (
+            order.with_untracked(|o| o.len()),
+            f64::from(e.client_height()),
+        );
         let w = view.get_untracked();
         if n <= WHOLE {
             let id = format!("row-{}-{row}", rows.with_untracked(|r| r.name()));
@@ -163,11 +185,18 @@ pub fn DataTable(
         let order = order.get();
         let rows = rows.get();
         measure();
-        let Some((selection, data)) = selection.zip(state.data.get_untracked()) else { return };
+        let Some((selection, data)) = selection.zip(state.data.get_untracked()) else {
+            return;
+        };
         let hit = |&i: &u32| selection.has_row(rows.subject(i as usize), &data);
         let shown = view.get_untracked();
-        let in_sight = order.len() > WHOLE && order.iter().skip(shown.first).take(shown.rows).any(hit);
-        if !in_sight && let Some(row) = order.iter().position(|i| hit(i)) {
+        let in_sight = order.len() > WHOLE
+            && order
+                .iter()
+                .skip(shown.first)
+                .take(shown.rows.saturating_sub(4))
+                .any(hit);
+        if !in_sight && let Some(row) = order.iter().position(hit) {
             active.set(row);
             // The rows may not be laid out yet when a link brings the selection along.
             crate::browser::next_frame(move || {
@@ -178,9 +207,13 @@ pub fn DataTable(
         }
     });
     let select = move |display: usize| {
-        let Some(row) = order.with_untracked(|o| o.get(display).copied()) else { return };
+        let Some(row) = order.with_untracked(|o| o.get(display).copied()) else {
+            return;
+        };
         active.set(display);
-        let Some(data) = state.data.get_untracked() else { return };
+        let Some(data) = state.data.get_untracked() else {
+            return;
+        };
         let subject = rows.with_untracked(|r| r.subject(row as usize));
         let next = Selection::of(subject, &data);
         // The same row again lets go of it.
@@ -190,9 +223,13 @@ pub fn DataTable(
     let on_key = move |e: web_sys::KeyboardEvent| {
         let n = order.with_untracked(|o| o.len());
         let at = active.get_untracked();
-        let page = ((height.get_untracked() / ROW) as usize).saturating_sub(2).max(1);
+        let page = ((height.get_untracked() / ROW) as usize)
+            .saturating_sub(2)
+            .max(1);
         let row = order.with_untracked(|o| o.get(at).copied());
-        let node = tree.zip(row).map(|(t, r)| (t, r as usize, t.node.run(r as usize).1));
+        let node = tree
+            .zip(row)
+            .map(|(t, r)| (t, r as usize, t.node.run(r as usize).1));
         let next = match (e.key().as_str(), node) {
             ("ArrowDown", _) => at + 1,
             ("ArrowUp", _) => at.saturating_sub(1),
@@ -273,7 +310,9 @@ pub fn DataTable(
 /// How wide a column is, as a class of `style.css`.
 fn width_class(c: &Column) -> &'static str {
     match c.id {
-        "event" | "step" | "count" | "times" | "share" | "unpaired" | "steps" | "partner" => "w-narrow",
+        "event" | "step" | "count" | "times" | "share" | "unpaired" | "steps" | "partner" => {
+            "w-narrow"
+        }
         "module" | "part" | "value" | "what" => "w-wide",
         _ if c.figure => "w-figure",
         _ => "w-text",
@@ -283,12 +322,24 @@ fn width_class(c: &Column) -> &'static str {
 /// One head: sorts when pressed; the first press puts the largest figures, or the first letters,
 /// on top.
 #[component]
-fn Head(state: State, rows: Memo<Table>, index: usize, column: Column, sort: Memo<Option<(usize, bool)>>) -> impl IntoView {
+fn Head(
+    state: State,
+    rows: Memo<Table>,
+    index: usize,
+    column: Column,
+    sort: Memo<Option<(usize, bool)>>,
+) -> impl IntoView {
     let current = move || sort.get().filter(|s| s.0 == index).map(|s| s.1);
     let press = move |_| {
         let descending = current().map_or(column.figure, |d| !d);
         let table = rows.with_untracked(|r| r.name().to_owned());
-        state.shown.update(|s| s.sort = Some(Sort { table, column: column.id.to_owned(), descending }));
+        state.shown.update(|s| {
+            s.sort = Some(Sort {
+                table,
+                column: column.id.to_owned(),
+                descending,
+            })
+        });
     };
     view! {
         <th scope="col" class:figure=column.figure data-column=column.id
@@ -302,7 +353,14 @@ fn Head(state: State, rows: Memo<Table>, index: usize, column: Column, sort: Mem
     }
 }
 
-fn body_cell(rows: &dyn Rows, row: usize, index: usize, column: &Column, lang: present::Lang, tree: Option<Tree>) -> AnyView {
+fn body_cell(
+    rows: &dyn Rows,
+    row: usize,
+    index: usize,
+    column: &Column,
+    lang: present::Lang,
+    tree: Option<Tree>,
+) -> AnyView {
     let cell = rows.cell(row, index, lang);
     let (text, title) = match &cell {
         Cell::Text(t) => {
@@ -331,7 +389,9 @@ fn body_cell(rows: &dyn Rows, row: usize, index: usize, column: &Column, lang: p
             }
             .into_any()
         }
-        None => view! { <td class:figure=column.figure title=title data-raw=raw>{text}</td> }.into_any(),
+        None => {
+            view! { <td class:figure=column.figure title=title data-raw=raw>{text}</td> }.into_any()
+        }
     }
 }
 
@@ -344,7 +404,12 @@ mod tests {
         for rows in [1usize, 5, 100, 300_000, 1_000_000, 40_000_000] {
             for row in [0, rows / 3, rows / 2, rows - 1] {
                 let w = window(rows, scroll_to(row, rows, 520.0), 520.0);
-                assert!(w.first <= row && row < w.first + w.rows, "{row} of {rows}: {} + {}", w.first, w.rows);
+                assert!(
+                    w.first <= row && row < w.first + w.rows,
+                    "{row} of {rows}: {} + {}",
+                    w.first,
+                    w.rows
+                );
                 let total = w.above + w.rows as f64 * ROW + w.below;
                 assert!(total <= MOST + 1.0 && w.first + w.rows <= rows);
             }

@@ -9,10 +9,12 @@ use crate::state::{State, View};
 /// The row of tabs; arrow keys move between them.
 #[component]
 pub fn Tabs(state: State) -> impl IntoView {
-    let go = move |view: View| state.shown.update(|s| {
-        s.view = view;
-        s.sort = None;
-    });
+    let go = move |view: View| {
+        state.shown.update(|s| {
+            s.view = view;
+            s.sort = None;
+        })
+    };
     let on_key = move |e: web_sys::KeyboardEvent| {
         let now = state.shown.with_untracked(|s| s.view);
         let at = View::ALL.iter().position(|&v| v == now).unwrap_or(0);

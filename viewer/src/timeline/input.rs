@@ -32,7 +32,9 @@ fn event_at(chart: Chart, share: f64) -> Option<usize> {
     let view = untrack(|| chart.view(&data));
     let frame = Frame::of(chart.width.get_untracked() as u32, HEIGHT as u32, 1.0);
     let pixel = 1.0 / f64::from((frame.right - frame.left).max(1));
-    let (start, end) = data.timeline.events_at(view, share, (share + pixel).min(1.0));
+    let (start, end) = data
+        .timeline
+        .events_at(view, share, (share + pixel).min(1.0));
     // One event wide or less: the one under the pointer itself.
     let end = if end - start <= 2 { start + 1 } else { end };
     let allocated = &data.rank.events.allocated_after;
@@ -41,11 +43,24 @@ fn event_at(chart: Chart, share: f64) -> Option<usize> {
 
 /// Zooms around the pointer; sideways movement pans.
 pub(super) fn wheel(chart: Chart, e: &WheelEvent) {
-    let Some(host) = e.current_target().and_then(|t| t.dyn_into::<Element>().ok()) else { return };
+    let Some(host) = e
+        .current_target()
+        .and_then(|t| t.dyn_into::<Element>().ok())
+    else {
+        return;
+    };
     e.prevent_default();
-    let lines = if e.delta_mode() == WheelEvent::DOM_DELTA_LINE { 16.0 } else { 1.0 };
+    let lines = if e.delta_mode() == WheelEvent::DOM_DELTA_LINE {
+        16.0
+    } else {
+        1.0
+    };
     if e.shift_key() || e.delta_x().abs() > e.delta_y().abs() {
-        let by = if e.delta_x() == 0.0 { e.delta_y() } else { e.delta_x() };
+        let by = if e.delta_x() == 0.0 {
+            e.delta_y()
+        } else {
+            e.delta_x()
+        };
         chart.pan(by * lines / chart.width.get_untracked().max(1.0));
     } else {
         let around = share_at(chart, &host, f64::from(e.client_x())).clamp(0.0, 1.0);
@@ -59,7 +74,10 @@ pub(super) fn down(chart: Chart, e: &PointerEvent) {
         return;
     }
     let Some(at) = share(chart, e) else { return };
-    if let Some(host) = e.current_target().and_then(|t| t.dyn_into::<Element>().ok()) {
+    if let Some(host) = e
+        .current_target()
+        .and_then(|t| t.dyn_into::<Element>().ok())
+    {
         host.set_pointer_capture(e.pointer_id()).ok();
     }
     chart.press.set_value(Some(super::Press {
@@ -86,7 +104,9 @@ pub(super) fn moved(chart: Chart, e: &PointerEvent) {
     press.moved = true;
     chart.press.set_value(Some(press));
     if press.ranging {
-        chart.range.set(Some((press.at.min(at).max(0.0), press.at.max(at).min(1.0))));
+        chart
+            .range
+            .set(Some((press.at.min(at).max(0.0), press.at.max(at).min(1.0))));
     } else {
         let (a, b) = press.zoom;
         let by = ((press.at - at) * (b - a)).clamp(-a, 1.0 - b);
@@ -96,7 +116,9 @@ pub(super) fn moved(chart: Chart, e: &PointerEvent) {
 
 /// A click pins the event; a range is zoomed into.
 pub(super) fn up(chart: Chart, e: &PointerEvent) {
-    let Some(press) = chart.press.get_value() else { return };
+    let Some(press) = chart.press.get_value() else {
+        return;
+    };
     chart.press.set_value(None);
     if !press.moved {
         let event = share(chart, e).and_then(|at| event_at(chart, at));
@@ -124,15 +146,27 @@ fn pin(chart: Chart, event: Option<usize>) {
 
 /// The chart's own keys.
 pub(super) fn key(chart: Chart, e: &KeyboardEvent) {
-    let Some(data) = chart.state.data.get_untracked() else { return };
+    let Some(data) = chart.state.data.get_untracked() else {
+        return;
+    };
     let n = data.rank.events.len();
     if n == 0 || e.ctrl_key() || e.meta_key() || e.alt_key() {
         return;
     }
-    let pinned = || chart.state.selection.get_untracked().and_then(|s| s.event(&data));
+    let pinned = || {
+        chart
+            .state
+            .selection
+            .get_untracked()
+            .and_then(|s| s.event(&data))
+    };
     let view = untrack(|| chart.view(&data));
     let middle = || data.timeline.events_at(view, 0.5, 0.5).0;
-    let at = chart.cursor.get_untracked().or_else(pinned).unwrap_or_else(middle);
+    let at = chart
+        .cursor
+        .get_untracked()
+        .or_else(pinned)
+        .unwrap_or_else(middle);
     let go = |event: usize| {
         chart.cursor.set(Some(event.min(n - 1)));
         chart.reveal(event.min(n - 1));
@@ -160,7 +194,9 @@ pub(super) fn key(chart: Chart, e: &KeyboardEvent) {
 
 /// Where an event lies in the view, if it does.
 fn around(chart: Chart, event: usize) -> f64 {
-    let Some(data) = chart.state.data.get_untracked() else { return 0.5 };
+    let Some(data) = chart.state.data.get_untracked() else {
+        return 0.5;
+    };
     let view = untrack(|| chart.view(&data));
     let at = data.timeline.place_of(view, event as f64 + 0.5);
     if (0.0..=1.0).contains(&at) { at } else { 0.5 }
@@ -172,7 +208,10 @@ pub(super) fn mini(chart: Chart, e: &PointerEvent) {
         return;
     }
     let Some(at) = share(chart, e) else { return };
-    if let Some(host) = e.current_target().and_then(|t| t.dyn_into::<Element>().ok()) {
+    if let Some(host) = e
+        .current_target()
+        .and_then(|t| t.dyn_into::<Element>().ok())
+    {
         host.set_pointer_capture(e.pointer_id()).ok();
     }
     let (a, b) = chart.state.shown.with_untracked(|s| s.zoom);

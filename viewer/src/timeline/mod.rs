@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
-use present::chart::{AxisKind, Frame, Theme, View, draw, minimap, phase_color};
+use present::chart::{AxisKind, Frame, Theme, View, draw, minimap, phase_color, svg};
 use present::units::{bytes, count};
 use present::visible::short;
 use wasm_bindgen::JsCast as _;
@@ -60,12 +60,18 @@ impl Chart {
     pub(crate) fn view(self, data: &RankData) -> View {
         let (axis, zoom) = self.state.shown.with(|s| (s.axis, s.zoom));
         let length = data.timeline.axis(axis).length();
-        View { axis, start: zoom.0 * length, end: zoom.1 * length }
+        View {
+            axis,
+            start: zoom.0 * length,
+            end: zoom.1 * length,
+        }
     }
 
     /// Shows another part, kept within the whole and no narrower than two events.
     pub(crate) fn zoom(self, start: f64, end: f64) {
-        let Some(data) = self.state.data.get_untracked() else { return };
+        let Some(data) = self.state.data.get_untracked() else {
+            return;
+        };
         let events = data.rank.events.len().max(1) as f64;
         let width = (end - start).clamp((2.0 / events).min(1.0), 1.0);
         let start = (start + (end - start) / 2.0 - width / 2.0).clamp(0.0, 1.0 - width);
@@ -90,7 +96,9 @@ impl Chart {
 
     /// Brings an event into sight.
     pub(crate) fn reveal(self, event: usize) {
-        let Some(data) = self.state.data.get_untracked() else { return };
+        let Some(data) = self.state.data.get_untracked() else {
+            return;
+        };
         let (axis, (a, b)) = self.state.shown.with_untracked(|s| (s.axis, s.zoom));
         let axis = data.timeline.axis(axis);
         let at = axis.of_event(event as f64 + 0.5) / axis.length();
@@ -103,7 +111,10 @@ impl Chart {
 
 /// The timeline.
 #[component]
-pub fn TimelineChart(state: State) -> impl IntoView {
+pub fn TimelineChart(
+    /// The page.
+    state: State,
+) -> impl IntoView {
     let chart = Chart {
         state,
         width: RwSignal::new(0.0),
@@ -114,7 +125,10 @@ pub fn TimelineChart(state: State) -> impl IntoView {
                 return Arc::default();
             };
             let all = 0..data.rank.events.len() as u32;
-            Arc::new(all.filter(|&i| selection.has_event(i as usize, &data)).collect())
+            Arc::new(
+                all.filter(|&i| selection.has_event(i as usize, &data))
+                    .collect(),
+            )
         }),
         press: StoredValue::new(None),
     };
@@ -132,7 +146,9 @@ pub fn TimelineChart(state: State) -> impl IntoView {
     // A selection made in a table is brought into sight.
     Effect::new(move |_| {
         let selection = state.selection.get();
-        let Some((selection, data)) = selection.zip(state.data.get_untracked()) else { return };
+        let Some((selection, data)) = selection.zip(state.data.get_untracked()) else {
+            return;
+        };
         if let Some(event) = selection.event(&data) {
             chart.reveal(event);
         }
@@ -144,14 +160,17 @@ pub fn TimelineChart(state: State) -> impl IntoView {
         });
     };
     let pressed = move |kind: AxisKind| move || (state.shown.with(|s| s.axis) == kind).to_string();
-    let export = move |use_svg: &dyn Fn(u32, u32, &dyn Fn(&present::chart::Area<plotters::prelude::SVGBackend<'_>>) -> Result<(), present::chart::DrawError>)| {
-        let Some(data) = state.data.get_untracked() else { return };
+    let export = Callback::new(move |()| {
+        let data = state.data.get_untracked();
+        let data = data.ok_or_else(|| present::chart::DrawError("no report is open".to_owned()))?;
         let view = untrack(|| chart.view(&data));
         let theme = Theme::of(state.dark.get_untracked());
         let lang = state.lang.get_untracked();
         let width = chart.width.get_untracked().max(300.0) as u32;
-        use_svg(width, HEIGHT as u32, &|area| draw(area, &data.timeline, &data.facts, view, &theme, 1.0, lang));
-    };
+        svg(width, HEIGHT as u32, |area| {
+            draw(area, &data.timeline, &data.facts, view, &theme, 1.0, lang)
+        })
+    });
     view! {
         <section class="timeline" aria-label=state.text(Word::Timeline)>
             <div class="above">
@@ -265,13 +284,21 @@ fn described(state: State) -> String {
 /// The figures at the cursor, else of the selection.
 fn readout(chart: Chart) -> String {
     let state = chart.state;
-    let Some(data) = state.data.get() else { return String::new() };
+    let Some(data) = state.data.get() else {
+        return String::new();
+    };
     let lang = state.lang.get();
     let pinned = || state.selection.get().and_then(|s| s.event(&data));
-    let Some(event) = chart.cursor.get().or_else(pinned) else { return String::new() };
+    let Some(event) = chart.cursor.get().or_else(pinned) else {
+        return String::new();
+    };
     let row = data.rank.events.row(event);
     let figure = |word: Word, v: Option<u64>| {
-        format!("{} {}", word.text(lang), v.map_or_else(|| Word::Unknown.text(lang).to_owned(), bytes))
+        format!(
+            "{} {}",
+            word.text(lang),
+            v.map_or_else(|| Word::Unknown.text(lang).to_owned(), bytes)
+        )
     };
     [
         format!("{} {}", Word::Event.text(lang), count(event as u64)),
@@ -292,13 +319,24 @@ fn watch_width(host: NodeRef<leptos::html::Div>, width: RwSignal<f64>) {
 }
 
 /// Redraws the chart at most once a frame, and the minimap when its picture changes.
-fn painted(chart: Chart, canvas: NodeRef<leptos::html::Canvas>, mini: NodeRef<leptos::html::Canvas>) {
+fn painted(
+    chart: Chart,
+    canvas: NodeRef<leptos::html::Canvas>,
+    mini: NodeRef<leptos::html::Canvas>,
+) {
     let state = chart.state;
     let waiting = StoredValue::new(false);
     Effect::new(move |_| {
         // Everything that the picture depends on.
-        let (Some(data), Some(_)) = (state.data.get(), canvas.get()) else { return };
-        let _ = (chart.view(&data), chart.width.get(), state.dark.get(), state.lang.get());
+        let (Some(data), Some(_)) = (state.data.get(), canvas.get()) else {
+            return;
+        };
+        let _ = (
+            chart.view(&data),
+            chart.width.get(),
+            state.dark.get(),
+            state.lang.get(),
+        );
         if waiting.get_value() {
             return;
         }
@@ -313,11 +351,24 @@ fn painted(chart: Chart, canvas: NodeRef<leptos::html::Canvas>, mini: NodeRef<le
         });
     });
     Effect::new(move |_| {
-        let (Some(data), Some(c)) = (state.data.get(), mini.get()) else { return };
-        let (axis, width, dark) = (state.shown.with(|s| s.axis), chart.width.get(), state.dark.get());
+        let (Some(data), Some(c)) = (state.data.get(), mini.get()) else {
+            return;
+        };
+        let (axis, width, dark) = (
+            state.shown.with(|s| s.axis),
+            chart.width.get(),
+            state.dark.get(),
+        );
         let scale = sized(&c, width, MINI);
         if let Some(backend) = CanvasBackend::with_canvas_object(c) {
-            minimap(&backend.into_drawing_area(), &data.timeline, axis, &Theme::of(dark), scale).ok();
+            minimap(
+                &backend.into_drawing_area(),
+                &data.timeline,
+                axis,
+                &Theme::of(dark),
+                scale,
+            )
+            .ok();
         }
     });
 }
@@ -325,11 +376,21 @@ fn painted(chart: Chart, canvas: NodeRef<leptos::html::Canvas>, mini: NodeRef<le
 fn paint(chart: Chart, data: &Arc<RankData>, canvas: &HtmlCanvasElement) {
     let state = chart.state;
     let scale = sized(canvas, chart.width.get(), HEIGHT);
-    let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
+    let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else {
+        return;
+    };
     let area = backend.into_drawing_area();
     let theme = Theme::of(state.dark.get());
     let view = chart.view(data);
-    if let Err(e) = draw(&area, &data.timeline, &data.facts, view, &theme, scale, state.lang.get()) {
+    if let Err(e) = draw(
+        &area,
+        &data.timeline,
+        &data.facts,
+        view,
+        &theme,
+        scale,
+        state.lang.get(),
+    ) {
         state.error.set(Some(e.to_string()));
     }
 }
@@ -364,7 +425,10 @@ fn follow_width(element: &web_sys::HtmlElement, width: RwSignal<f64>) {
     let resized = Closure::<dyn FnMut()>::new(move || {
         let now = f64::from(watched.client_width());
         // The view may be gone by the time the observer speaks.
-        if width.try_get_untracked().is_some_and(|w| (now - w).abs() > 0.5) {
+        if width
+            .try_get_untracked()
+            .is_some_and(|w| (now - w).abs() > 0.5)
+        {
             width.try_set(now);
         }
     });

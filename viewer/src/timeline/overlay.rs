@@ -25,7 +25,12 @@ pub(super) fn paint(chart: Chart, canvas: &HtmlCanvasElement) {
         .flatten()
         .and_then(|c| c.dyn_into::<CanvasRenderingContext2d>().ok());
     let Some(c) = context else { return };
-    c.clear_rect(0.0, 0.0, f64::from(canvas.width()), f64::from(canvas.height()));
+    c.clear_rect(
+        0.0,
+        0.0,
+        f64::from(canvas.width()),
+        f64::from(canvas.height()),
+    );
     let frame = Frame::of(canvas.width(), canvas.height(), scale);
     let (top, bottom) = (f64::from(frame.top), f64::from(frame.bottom));
     let plot = f64::from(frame.right - frame.left);
@@ -40,7 +45,12 @@ pub(super) fn paint(chart: Chart, canvas: &HtmlCanvasElement) {
         c.set_fill_style_str(&paint_in(0.85));
         for (from, to) in chart.hits.with(|h| runs(h, &data, view, plot as usize)) {
             // A tick below the phases for every pixel with an event of the selection.
-            c.fill_rect(x(0.0) + from as f64, bottom + 9.0 * scale, ((to - from) as f64).max(scale), 3.0 * scale);
+            c.fill_rect(
+                x(0.0) + from as f64,
+                bottom + 9.0 * scale,
+                ((to - from) as f64).max(scale),
+                3.0 * scale,
+            );
         }
         if let Selection::Event(event) = selection {
             let at = data.timeline.place_of(view, event as f64 + 0.5);
@@ -59,7 +69,12 @@ pub(super) fn paint(chart: Chart, canvas: &HtmlCanvasElement) {
 }
 
 /// Runs of pixel columns that hold one of `hits`, which are events in rising order.
-fn runs(hits: &[u32], data: &RankData, view: present::chart::View, width: usize) -> Vec<(usize, usize)> {
+fn runs(
+    hits: &[u32],
+    data: &RankData,
+    view: present::chart::View,
+    width: usize,
+) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     if hits.is_empty() {
         return out;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use present::Word;
-use present::rows::{FactRows, PartRows, Rows as _, SkippedRows};
+use present::rows::{FactRows, PartRows, SkippedRows};
 use present::units::{count, exact};
 use report::model::RecordedPeak;
 
@@ -16,17 +16,32 @@ use crate::state::State;
 pub fn About(state: State) -> impl IntoView {
     let metadata = table(state, |d| FactRows::new("metadata", &d.rank.metadata));
     let comparisons = table(state, |d| FactRows::new("comparisons", &d.rank.comparisons));
-    let skipped = table(state, |d| SkippedRows(d.rank.skipped.iter().cloned().collect()));
+    let skipped = table(state, |d| {
+        SkippedRows(d.rank.skipped.iter().cloned().collect())
+    });
     let source = Memo::new(move |_| {
         let lang = state.lang.get();
-        let facts = state.data.get().map_or_else(Vec::new, |d| source(state, &d, lang));
+        let facts = state
+            .data
+            .get()
+            .map_or_else(Vec::new, |d| source(state, &d, lang));
         Table(std::sync::Arc::new(FactRows::of("source", facts)))
     });
-    let peak = table(state, |d| FactRows::of("recorded_peak", recorded(d.rank.recorded_peak.as_ref())));
+    let peak = table(state, |d| {
+        FactRows::of("recorded_peak", recorded(d.rank.recorded_peak.as_ref()))
+    });
     let parts = table(state, move |_| {
         let sizes = state.parts.get_value();
-        let words = [Word::PartViewer, Word::PartGlue, Word::PartStatic, Word::PartData];
-        let mut rows: Vec<(Word, u64)> = words.into_iter().zip(sizes.iter().map(|&b| b as u64)).collect();
+        let words = [
+            Word::PartViewer,
+            Word::PartGlue,
+            Word::PartStatic,
+            Word::PartData,
+        ];
+        let mut rows: Vec<(Word, u64)> = words
+            .into_iter()
+            .zip(sizes.iter().map(|&b| b as u64))
+            .collect();
         rows.push((Word::Total, rows.iter().map(|r| r.1).sum()));
         PartRows(rows)
     });
@@ -37,7 +52,7 @@ pub fn About(state: State) -> impl IntoView {
             <Titled state=state title=Word::RecordedPeak rows=peak/>
             <div>
                 <Titled state=state title=Word::Skipped rows=skipped/>
-                <Show when=move || skipped.with(|r| r.is_empty())>
+                <Show when=move || skipped.with(|r| r.0.is_empty())>
                     <h2>{state.text(Word::Skipped)}</h2>
                     <p class="quiet" data-testid="nothing-skipped">{state.text(Word::NothingSkipped)}</p>
                 </Show>
@@ -52,7 +67,7 @@ pub fn About(state: State) -> impl IntoView {
 #[component]
 fn Titled(state: State, title: Word, rows: Memo<Table>) -> impl IntoView {
     view! {
-        <Show when=move || !rows.with(|r| r.is_empty())>
+        <Show when=move || !rows.with(|r| r.0.is_empty())>
             <div>
                 <h2>{state.text(title)}</h2>
                 <DataTable state=state rows=rows label=state.label(title)/>
@@ -64,14 +79,20 @@ fn Titled(state: State, title: Word, rows: Memo<Table>) -> impl IntoView {
 fn source(state: State, data: &RankData, lang: present::Lang) -> Vec<(String, String)> {
     let s = &data.rank.source;
     let word = |w: Word| w.text(lang).to_owned();
-    let generator = state.container.get().map(|c| (c.header().generator.clone(), c.size() as u64));
+    let generator = state
+        .container
+        .get()
+        .map(|c| (c.header().generator.clone(), c.size() as u64));
     let mut out = vec![
         (word(Word::Source), s.name.clone()),
         (word(Word::What), s.format.clone()),
         (word(Word::Size), exact(s.bytes)),
         (word(Word::Checksum), format!("{:08x}", s.crc32)),
         (word(Word::Count), count(data.rank.events.len() as u64)),
-        (word(Word::FormatVersion), report::container::VERSION.to_string()),
+        (
+            word(Word::FormatVersion),
+            report::container::VERSION.to_string(),
+        ),
     ];
     if let Some((generator, size)) = generator {
         out.push((word(Word::Generator), generator));

@@ -26,7 +26,10 @@ pub use tensors::Tensors;
 pub use top::Top;
 
 /// A table made anew for each rank.
-fn table<R: Rows + 'static>(state: State, make: impl Fn(&Arc<RankData>) -> R + Send + Sync + 'static) -> Memo<Table> {
+fn table<R: Rows + 'static>(
+    state: State,
+    make: impl Fn(&Arc<RankData>) -> R + Send + Sync + 'static,
+) -> Memo<Table> {
     Memo::new(move |_| {
         let rows: Arc<dyn Rows> = match state.data.get() {
             Some(data) => Arc::new(make(&data)),

@@ -35,10 +35,12 @@ pub fn ModulesView(state: State) -> impl IntoView {
 #[component]
 fn Shape(state: State) -> impl IntoView {
     let flat = move || state.shown.with(|s| s.flat);
-    let set = move |flat: bool| state.shown.update(|s| {
-        s.flat = flat;
-        s.sort = None;
-    });
+    let set = move |flat: bool| {
+        state.shown.update(|s| {
+            s.flat = flat;
+            s.sort = None;
+        })
+    };
     view! {
         <div class="segmented" role="group">
             <button type="button" data-testid="modules-tree" aria-pressed=move || (!flat()).to_string()
@@ -64,7 +66,7 @@ fn pairs(state: State, data: &RankData) -> String {
 
 #[component]
 fn Flat(state: State) -> impl IntoView {
-    let rows = table(state, |d| ModuleRows::flat(Arc::clone(&d.rank), Arc::clone(d.modules())));
+    let rows = table(state, |d| ModuleRows::flat(Arc::clone(d.modules())));
     view! {
         <div class="filters"><Shape state=state/></div>
         <DataTable state=state rows=rows sorted=("total_delta", true)
@@ -83,12 +85,18 @@ fn TreeTable(state: State) -> impl IntoView {
         }
     });
     Effect::new(move |_| {
-        let Some((selection, data)) = state.selection.get().zip(state.data.get()) else { return };
+        let Some((selection, data)) = state.selection.get().zip(state.data.get()) else {
+            return;
+        };
         let module = match selection {
             Selection::Module(m) => Some(m),
-            other => other.event(&data).and_then(|e| data.modules().of(data.rank.events.row(e).module)),
+            other => other
+                .event(&data)
+                .and_then(|e| data.modules().of(data.rank.events.row(e).module)),
         };
-        let mut above = module.and_then(|m| data.modules().get(m)).and_then(|m| m.parent);
+        let mut above = module
+            .and_then(|m| data.modules().get(m))
+            .and_then(|m| m.parent);
         let mut missing = Vec::new();
         while let Some(id) = above {
             if !open.with_untracked(|o| o.contains(&id.0)) {
@@ -100,15 +108,25 @@ fn TreeTable(state: State) -> impl IntoView {
             open.update(|o| o.extend(missing));
         }
     });
-    let sort = Memo::new(move |_| state.shown.with(|s| s.sort.clone()).filter(|s| s.table == "module_tree"));
+    let sort = Memo::new(move |_| {
+        state
+            .shown
+            .with(|s| s.sort.clone())
+            .filter(|s| s.table == "module_tree")
+    });
     let visible = Memo::new(move |_| {
-        let Some(data) = state.data.get() else { return Arc::new(Vec::new()) };
+        let Some(data) = state.data.get() else {
+            return Arc::new(Vec::new());
+        };
         let key = sort.get().map(|s| (s.column, s.descending));
         Arc::new(open.with(|o| shown(&data, o, key.as_ref().map(|(c, d)| (c.as_str(), *d)), state)))
     });
     let rows = Memo::new(move |_| {
         let rows: Arc<dyn Rows> = match state.data.get() {
-            Some(d) => Arc::new(ModuleRows::tree(Arc::clone(&d.rank), Arc::clone(d.modules()), visible.get().to_vec())),
+            Some(d) => Arc::new(ModuleRows::tree(
+                Arc::clone(d.modules()),
+                visible.get().to_vec(),
+            )),
             None => Arc::new(present::rows::FactRows::of("empty", Vec::new())),
         };
         Table(rows)
@@ -116,9 +134,14 @@ fn TreeTable(state: State) -> impl IntoView {
     let tree = Tree {
         node: Callback::new(move |row: usize| {
             let id = visible.with_untracked(|v| v.get(row).copied());
-            let module = id.zip(modules_untracked(state)).and_then(|(id, m)| m.get(id).map(|m| (id, m.depth, m.children.is_empty())));
+            let module = id
+                .zip(modules_untracked(state))
+                .and_then(|(id, m)| m.get(id).map(|m| (id, m.depth, m.children.is_empty())));
             module.map_or((0, None), |(id, depth, leaf)| {
-                (depth, (!leaf).then(|| open.with_untracked(|o| o.contains(&id.0))))
+                (
+                    depth,
+                    (!leaf).then(|| open.with_untracked(|o| o.contains(&id.0))),
+                )
             })
         }),
         toggle: Callback::new(move |row: usize| {
@@ -179,14 +202,23 @@ fn first_levels(modules: &Modules) -> BTreeSet<u32> {
 }
 
 /// The rows in sight, siblings in the order of a column.
-fn shown(data: &Arc<RankData>, open: &BTreeSet<u32>, key: Option<(&str, bool)>, state: State) -> Vec<ModuleId> {
+fn shown(
+    data: &Arc<RankData>,
+    open: &BTreeSet<u32>,
+    key: Option<(&str, bool)>,
+    state: State,
+) -> Vec<ModuleId> {
     let modules = data.modules();
     let lang = state.lang.get_untracked();
     let sorted = |ids: &[ModuleId]| -> Vec<ModuleId> {
-        let rows = ModuleRows::tree(Arc::clone(&data.rank), Arc::clone(modules), ids.to_vec());
-        let column = key.and_then(|(id, down)| Some((rows.columns().iter().position(|c| c.id == id)?, down)));
+        let rows = ModuleRows::tree(Arc::clone(modules), ids.to_vec());
+        let column = key
+            .and_then(|(id, down)| Some((rows.columns().iter().position(|c| c.id == id)?, down)));
         match column {
-            Some((column, down)) => order(&rows, column, down, lang).into_iter().filter_map(|i| ids.get(i as usize).copied()).collect(),
+            Some((column, down)) => order(&rows, column, down, lang)
+                .into_iter()
+                .filter_map(|i| ids.get(i as usize).copied())
+                .collect(),
             None => ids.to_vec(),
         }
     };

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
-use present::chart::{Area, Bar, DrawError, Theme, phase_color, stacked};
+use present::chart::{Bar, Theme, phase_color, stacked, svg};
 use present::rows::{FactRows, HolderRows, Rows};
 use present::sentences::{between, finding, holder};
 use present::units::bytes;
@@ -23,14 +23,20 @@ const HEIGHT: f64 = 34.0;
 pub fn Peak(state: State) -> impl IntoView {
     let rows = Memo::new(move |_| {
         let data = state.data.get();
-        let holders = data.as_ref().and_then(|d| d.facts.holders.clone().map(|h| (Arc::clone(&d.rank), h)));
+        let holders = data
+            .as_ref()
+            .and_then(|d| d.facts.holders.clone().map(|h| (Arc::clone(&d.rank), h)));
         let rows: Arc<dyn Rows> = match holders {
             Some((rank, holders)) => Arc::new(HolderRows::new(rank, holders)),
             None => Arc::new(FactRows::of("empty", Vec::new())),
         };
         Table(rows)
     });
-    let known = move || state.data.with(|d| d.as_ref().is_some_and(|d| d.facts.holders.is_some()));
+    let known = move || {
+        state
+            .data
+            .with(|d| d.as_ref().is_some_and(|d| d.facts.holders.is_some()))
+    };
     let findings = move || {
         state.data.get().map(|d| {
             d.facts.growth.iter().map(|g| {
@@ -44,7 +50,11 @@ pub fn Peak(state: State) -> impl IntoView {
             }).collect_view()
         })
     };
-    let grows = move || state.data.with(|d| d.as_ref().is_some_and(|d| !d.facts.growth.is_empty()));
+    let grows = move || {
+        state
+            .data
+            .with(|d| d.as_ref().is_some_and(|d| !d.facts.growth.is_empty()))
+    };
     view! {
         <div class="columns">
             <Show when=known>
@@ -74,8 +84,12 @@ pub fn Peak(state: State) -> impl IntoView {
 /// The parts that add to the peak, side by side. Parts that took away are in the table only.
 fn parts(state: State) -> Vec<Bar> {
     let (lang, dark) = (state.lang.get(), state.dark.get());
-    let Some(data) = state.data.get() else { return Vec::new() };
-    let Some(holders) = &data.facts.holders else { return Vec::new() };
+    let Some(data) = state.data.get() else {
+        return Vec::new();
+    };
+    let Some(holders) = &data.facts.holders else {
+        return Vec::new();
+    };
     holders
         .parts
         .iter()
@@ -106,12 +120,18 @@ fn PartsBar(state: State) -> impl IntoView {
     let width = RwSignal::new(0.0);
     crate::timeline::watch_canvas(canvas, width);
     Effect::new(move |_| draw(width.get()));
-    let export = move |use_svg: &dyn Fn(u32, u32, &dyn Fn(&Area<plotters::prelude::SVGBackend<'_>>) -> Result<(), DrawError>)| {
+    let export = Callback::new(move |()| {
         let (bars, theme) = untrack(|| (parts(state), Theme::of(state.dark.get())));
-        use_svg(width.get_untracked().max(300.0) as u32, HEIGHT as u32, &|area| stacked(area, &bars, &theme, 1.0));
-    };
+        let width = width.get_untracked().max(300.0) as u32;
+        svg(width, HEIGHT as u32, |area| {
+            stacked(area, &bars, &theme, 1.0)
+        })
+    });
     let label = move || {
-        let said: Vec<String> = parts(state).iter().map(|b| format!("{} {}", b.label, b.name)).collect();
+        let said: Vec<String> = parts(state)
+            .iter()
+            .map(|b| format!("{} {}", b.label, b.name))
+            .collect();
         format!("{}: {}", state.t(Word::Holders), said.join("; "))
     };
     view! {

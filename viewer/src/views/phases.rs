@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
-use present::chart::{Area, Bar, DrawError, Theme, bars, phase_color};
+use present::chart::{Bar, Theme, bars, phase_color, svg};
 use present::rows::PhaseRows;
 use present::units::bytes;
 use present::visible::short;
@@ -31,7 +31,9 @@ pub fn Phases(state: State) -> impl IntoView {
 
 fn list(state: State) -> Vec<Bar> {
     let dark = state.dark.get();
-    let Some(data) = state.data.get() else { return Vec::new() };
+    let Some(data) = state.data.get() else {
+        return Vec::new();
+    };
     let rows = PhaseRows::new(std::sync::Arc::clone(&data.rank));
     rows.phases
         .iter()
@@ -53,19 +55,32 @@ fn Bars(state: State) -> impl IntoView {
     crate::timeline::watch_canvas(canvas, width);
     let height = Memo::new(move |_| list(state).len() as f64 * LINE);
     Effect::new(move |_| {
-        let (Some(c), list, theme) = (canvas.get(), list(state), Theme::of(state.dark.get())) else { return };
+        let (Some(c), list, theme) = (canvas.get(), list(state), Theme::of(state.dark.get()))
+        else {
+            return;
+        };
         let scale = sized(&c, width.get(), height.get());
         if let Some(backend) = CanvasBackend::with_canvas_object(c) {
             bars(&backend.into_drawing_area(), &list, &theme, scale).ok();
         }
     });
-    let export = move |use_svg: &dyn Fn(u32, u32, &dyn Fn(&Area<plotters::prelude::SVGBackend<'_>>) -> Result<(), DrawError>)| {
+    let export = Callback::new(move |()| {
         let (list, theme) = untrack(|| (list(state), Theme::of(state.dark.get())));
-        use_svg(width.get_untracked().max(300.0) as u32, height.get_untracked().max(LINE) as u32, &|area| bars(area, &list, &theme, 1.0));
-    };
+        let width = width.get_untracked().max(300.0) as u32;
+        let height = height.get_untracked().max(LINE) as u32;
+        svg(width, height, |area| bars(area, &list, &theme, 1.0))
+    });
     let label = move || {
-        let said: Vec<String> = list(state).iter().map(|b| format!("{} {}", b.name, b.label)).collect();
-        format!("{}, {}: {}", state.t(Word::Phases), state.t(Word::MaxAllocatedAfter), said.join("; "))
+        let said: Vec<String> = list(state)
+            .iter()
+            .map(|b| format!("{} {}", b.name, b.label))
+            .collect();
+        format!(
+            "{}, {}: {}",
+            state.t(Word::Phases),
+            state.t(Word::MaxAllocatedAfter),
+            said.join("; ")
+        )
     };
     view! {
         <div class="above">

@@ -27,9 +27,14 @@ pub fn Tensors(state: State) -> impl IntoView {
         let query = query.to_lowercase();
         let role = ROLES.iter().find(|r| r.1 == role).map(|r| r.0);
         let rows: Arc<dyn Rows> = match state.data.get() {
-            Some(d) => Arc::new(TensorRows::filtered(Arc::clone(&d.rank), d.tensors(), |t| {
-                role.is_none_or(|r| r == t.role) && contains(d.rank.strings.get(t.module), &query)
-            })),
+            Some(d) => Arc::new(TensorRows::filtered(
+                Arc::clone(&d.rank),
+                d.tensors(),
+                |t| {
+                    role.is_none_or(|r| r == t.role)
+                        && contains(d.rank.strings.get(t.module), &query)
+                },
+            )),
             None => Arc::new(present::rows::FactRows::of("empty", Vec::new())),
         };
         Table(rows)

@@ -19,7 +19,15 @@ use crate::state::{Shown, State};
 pub fn Top(state: State) -> impl IntoView {
     // Only what the rows depend on: moving the chart must not search again.
     let filters = Memo::new(move |_| {
-        state.shown.with(|s| (s.query.clone(), s.step.clone(), s.phase.clone(), s.kind.clone(), s.each))
+        state.shown.with(|s| {
+            (
+                s.query.clone(),
+                s.step.clone(),
+                s.phase.clone(),
+                s.kind.clone(),
+                s.each,
+            )
+        })
     });
     let rows = Memo::new(move |_| {
         let (query, step, phase, kind, each) = filters.get();
@@ -29,7 +37,10 @@ pub fn Top(state: State) -> impl IntoView {
         };
         Table(rows)
     });
-    let each = move || state.shown.with(|s| s.each);
+    // A memo: else every change of the state would make the table anew, and take focus and scroll
+    // position from it.
+    let each = Memo::new(move |_| state.shown.with(|s| s.each));
+    let each = move || each.get();
     view! {
         <div class="filters" role="search">
             <input type="search" id="search" data-testid="search" autocomplete="off" spellcheck="false"
@@ -63,7 +74,14 @@ pub fn Top(state: State) -> impl IntoView {
     }
 }
 
-fn rows(data: &Arc<RankData>, query: &str, step: &str, phase: &str, kind: &str, each: bool) -> Arc<dyn Rows> {
+fn rows(
+    data: &Arc<RankData>,
+    query: &str,
+    step: &str,
+    phase: &str,
+    kind: &str,
+    each: bool,
+) -> Arc<dyn Rows> {
     let rank = &data.rank;
     let events = listed(rank);
     let matches = (!query.is_empty()).then(|| Matches::of(&rank.strings, query));
@@ -81,7 +99,12 @@ fn rows(data: &Arc<RankData>, query: &str, step: &str, phase: &str, kind: &str, 
             && matches.as_ref().is_none_or(|m| m.event(events, i))
     };
     if each {
-        Arc::new(EventRows::new(Arc::clone(rank), Arc::clone(data.pairing()), Arc::clone(data.alphabet()), keep))
+        Arc::new(EventRows::new(
+            Arc::clone(rank),
+            Arc::clone(data.pairing()),
+            Arc::clone(data.alphabet()),
+            keep,
+        ))
     } else {
         Arc::new(TopRows::new(Arc::clone(rank), keep))
     }
@@ -97,14 +120,21 @@ fn steps(data: &RankData) -> Options {
     let mut numbers: Vec<i64> = data.timeline.steps.iter().filter_map(|s| s.step).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    numbers.into_iter().take(MOST).map(|n| (n.to_string(), n.to_string())).collect()
+    numbers
+        .into_iter()
+        .take(MOST)
+        .map(|n| (n.to_string(), n.to_string()))
+        .collect()
 }
 
 fn distinct(data: &RankData, column: &[StringId]) -> Options {
     let mut seen = vec![false; data.rank.strings.len()];
     column
         .iter()
-        .filter(|id| seen.get_mut(id.0 as usize).is_some_and(|s| !std::mem::replace(s, true)))
+        .filter(|id| {
+            seen.get_mut(id.0 as usize)
+                .is_some_and(|s| !std::mem::replace(s, true))
+        })
         .take(MOST)
         .map(|&id| {
             let text = data.rank.strings.get(id);

@@ -27,7 +27,11 @@ impl Axis {
     pub fn new(kind: AxisKind, events: usize, steps: &[Step]) -> Self {
         let mut bounds: Vec<usize> = steps.iter().map(|s| s.start).collect();
         bounds.push(events);
-        Self { kind, events, bounds }
+        Self {
+            kind,
+            events,
+            bounds,
+        }
     }
 
     /// Its kind.
@@ -52,7 +56,9 @@ impl Axis {
             AxisKind::Event => event,
             AxisKind::Step => {
                 let at = self.bounds.partition_point(|&b| b as f64 <= event);
-                let step = at.saturating_sub(1).min(self.bounds.len().saturating_sub(2));
+                let step = at
+                    .saturating_sub(1)
+                    .min(self.bounds.len().saturating_sub(2));
                 let (a, b) = self.step(step);
                 step as f64 + ((event - a) / (b - a).max(1.0)).clamp(0.0, 1.0)
             }
@@ -105,7 +111,10 @@ mod tests {
             let axis = Axis::new(kind, 112, &steps);
             for event in [0.0, 0.5, 9.9, 10.0, 11.0, 12.0, 60.0, 111.5, 112.0] {
                 let back = axis.to_event(axis.of_event(event));
-                assert!((back - event).abs() < 1e-9, "{kind:?} {event} came back as {back}");
+                assert!(
+                    (back - event).abs() < 1e-9,
+                    "{kind:?} {event} came back as {back}"
+                );
             }
         }
         let axis = Axis::new(AxisKind::Step, 112, &steps);

@@ -46,7 +46,8 @@ fn write<DB: DrawingBackend>(
     let style = TextStyle::from(("sans-serif", size).into_font())
         .color(&color)
         .pos(Pos::new(h, v));
-    area.draw(&Text::new(text.to_owned(), at, style)).map_err(failed)
+    area.draw(&Text::new(text.to_owned(), at, style))
+        .map_err(failed)
 }
 
 /// About how wide text comes out in the page's sans-serif, in pixels. Errs on the wide side.

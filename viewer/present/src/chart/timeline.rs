@@ -96,7 +96,10 @@ impl Timeline {
             .phase
             .iter()
             .copied()
-            .filter(|p| seen.get_mut(p.0 as usize).is_some_and(|s| !std::mem::replace(s, true)))
+            .filter(|p| {
+                seen.get_mut(p.0 as usize)
+                    .is_some_and(|s| !std::mem::replace(s, true))
+            })
             .collect();
         let bytes = |p: Option<report::analyze::peak::At>| p.map_or(0, |p| p.bytes);
         Self {
@@ -123,7 +126,11 @@ impl Timeline {
     /// All of it.
     #[must_use]
     pub fn whole(&self, axis: AxisKind) -> View {
-        View { axis, start: 0.0, end: self.axis(axis).length() }
+        View {
+            axis,
+            start: 0.0,
+            end: self.axis(axis).length(),
+        }
     }
 
     /// The events under a horizontal range of the view, `from..to` as shares of its width.
@@ -132,7 +139,12 @@ impl Timeline {
         let axis = self.axis(view.axis);
         let at = |share: f64| axis.to_event(view.start + share * (view.end - view.start));
         let start = (at(from) as usize).min(self.rank.events.len().saturating_sub(1));
-        (start, (at(to).ceil() as usize).max(start + 1).min(self.rank.events.len()))
+        (
+            start,
+            (at(to).ceil() as usize)
+                .max(start + 1)
+                .min(self.rank.events.len()),
+        )
     }
 
     /// Where in a view an event's left edge lies, as a share of the view's width.
@@ -144,13 +156,15 @@ impl Timeline {
     /// Lowest, highest and last allocated of a range of events.
     #[must_use]
     pub fn allocated(&self, start: usize, end: usize) -> Option<Span> {
-        self.allocated.span(&self.rank.events.allocated_after, start, end)
+        self.allocated
+            .span(&self.rank.events.allocated_after, start, end)
     }
 
     /// Lowest, highest and last reserved of a range of events.
     #[must_use]
     pub fn reserved(&self, start: usize, end: usize) -> Option<Span> {
-        self.reserved.span(&self.rank.events.reserved_after, start, end)
+        self.reserved
+            .span(&self.rank.events.reserved_after, start, end)
     }
 
     /// The colour number of a phase.
@@ -170,7 +184,11 @@ impl Timeline {
             out.push(Flag {
                 event,
                 bytes: peak.bytes,
-                text: if lang == Lang::En { format!("peak {size}") } else { format!("峰值 {size}") },
+                text: if lang == Lang::En {
+                    format!("peak {size}")
+                } else {
+                    format!("峰值 {size}")
+                },
                 peak: true,
             });
         }
@@ -223,7 +241,15 @@ pub fn draw<DB: DrawingBackend>(
 ) -> Result<(), DrawError> {
     area.fill(&theme.ground).map_err(failed)?;
     let (w, h) = area.dim_in_pixel();
-    let d = Drawing { area, timeline, view, frame: Frame::of(w, h, scale), theme, scale, size: 11.0 * scale };
+    let d = Drawing {
+        area,
+        timeline,
+        view,
+        frame: Frame::of(w, h, scale),
+        theme,
+        scale,
+        size: 11.0 * scale,
+    };
     d.bands(lang)?;
     d.grid()?;
     d.series()?;
@@ -249,7 +275,9 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
     }
 
     fn rectangle(&self, a: (i32, i32), b: (i32, i32), color: RGBColor) -> Result<(), DrawError> {
-        self.area.draw(&Rectangle::new([a, b], color.filled())).map_err(failed)
+        self.area
+            .draw(&Rectangle::new([a, b], color.filled()))
+            .map_err(failed)
     }
 
     fn line(&self, points: Vec<(i32, i32)>, color: RGBColor, width: f64) -> Result<(), DrawError> {
@@ -278,12 +306,24 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
                 Lang::Zh => format!("第 {number} 步"),
             };
             let fits = |t: &str| text_width(t, self.size) + 4.0 * self.scale < f64::from(b - a);
-            let text = if fits(&long) { long } else { number.to_string() };
+            let text = if fits(&long) {
+                long
+            } else {
+                number.to_string()
+            };
             let middle = (a + b) / 2;
             let half = (text_width(&text, self.size) / 2.0) as i32 + self.px(3.0);
             if middle - half >= free && middle + half <= f.right + self.px(8.0) {
                 let at = (middle, f.bottom + self.px(13.0));
-                write(self.area, &text, at, self.size, self.theme.muted, HPos::Center, VPos::Top)?;
+                write(
+                    self.area,
+                    &text,
+                    at,
+                    self.size,
+                    self.theme.muted,
+                    HPos::Center,
+                    VPos::Top,
+                )?;
                 free = middle + half;
             }
         }
@@ -307,7 +347,11 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
             }
         }
         if let Some((from, n)) = run {
-            self.rectangle((from, top), (f.right, bottom), phase_color(n, self.theme.dark))?;
+            self.rectangle(
+                (from, top),
+                (f.right, bottom),
+                phase_color(n, self.theme.dark),
+            )?;
         }
         Ok(())
     }
@@ -322,11 +366,22 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
 
     fn grid(&self) -> Result<(), DrawError> {
         let f = self.frame;
-        for bytes in units::axis(self.timeline.top, ((f.bottom - f.top) / self.px(28.0).max(1)).max(2) as usize) {
+        for bytes in units::axis(
+            self.timeline.top,
+            ((f.bottom - f.top) / self.px(28.0).max(1)).max(2) as usize,
+        ) {
             let y = self.y(bytes);
             self.line(vec![(f.left, y), (f.right, y)], self.theme.grid, 1.0)?;
             let text = units::bytes(bytes);
-            write(self.area, &text, (f.left - self.px(6.0), y), self.size, self.theme.muted, HPos::Right, VPos::Center)?;
+            write(
+                self.area,
+                &text,
+                (f.left - self.px(6.0), y),
+                self.size,
+                self.theme.muted,
+                HPos::Right,
+                VPos::Center,
+            )?;
         }
         Ok(())
     }
@@ -335,7 +390,9 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
     /// up to its highest.
     fn series(&self) -> Result<(), DrawError> {
         let f = self.frame;
-        let columns: Vec<(i32, (usize, usize))> = (f.left..f.right).filter_map(|px| Some((px, self.column(px)?))).collect();
+        let columns: Vec<(i32, (usize, usize))> = (f.left..f.right)
+            .filter_map(|px| Some((px, self.column(px)?)))
+            .collect();
         let outline = |figure: &dyn Fn(usize, usize) -> Option<u64>| {
             let mut runs: Vec<Vec<(i32, i32)>> = Vec::new();
             let mut open = false;
@@ -365,16 +422,29 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
         let t = self.timeline;
         let fill = |runs: Vec<Vec<(i32, i32)>>, color: RGBColor| -> Result<(), DrawError> {
             for mut run in runs {
-                let (Some(&first), Some(&last)) = (run.first(), run.last()) else { continue };
+                let (Some(&first), Some(&last)) = (run.first(), run.last()) else {
+                    continue;
+                };
                 run.push((last.0, f.bottom));
                 run.push((first.0, f.bottom));
-                self.area.draw(&Polygon::new(run, color.filled())).map_err(failed)?;
+                self.area
+                    .draw(&Polygon::new(run, color.filled()))
+                    .map_err(failed)?;
             }
             Ok(())
         };
-        fill(outline(&|a, b| t.reserved(a, b).map(|s| s.max)), self.theme.reserved)?;
-        fill(outline(&|a, b| t.allocated(a, b).map(|s| s.max)), self.theme.allocated_range)?;
-        fill(outline(&|a, b| t.allocated(a, b).map(|s| s.min)), self.theme.allocated)
+        fill(
+            outline(&|a, b| t.reserved(a, b).map(|s| s.max)),
+            self.theme.reserved,
+        )?;
+        fill(
+            outline(&|a, b| t.allocated(a, b).map(|s| s.max)),
+            self.theme.allocated_range,
+        )?;
+        fill(
+            outline(&|a, b| t.allocated(a, b).map(|s| s.min)),
+            self.theme.allocated,
+        )
     }
 
     fn high_water(&self) -> Result<(), DrawError> {
@@ -401,7 +471,11 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
                 None => self.line(std::mem::take(&mut run), self.theme.high_water, 1.5)?,
             }
         }
-        if run.is_empty() { Ok(()) } else { self.line(run, self.theme.high_water, 1.5) }
+        if run.is_empty() {
+            Ok(())
+        } else {
+            self.line(run, self.theme.high_water, 1.5)
+        }
     }
 
     /// The line through the troughs of a leak.
@@ -416,7 +490,10 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
         for pair in points.windows(2) {
             let at = |x: i32| {
                 let share = f64::from(x - pair[0].0) / f64::from((pair[1].0 - pair[0].0).max(1));
-                (x, pair[0].1 + (share * f64::from(pair[1].1 - pair[0].1)) as i32)
+                (
+                    x,
+                    pair[0].1 + (share * f64::from(pair[1].1 - pair[0].1)) as i32,
+                )
             };
             // What lies outside the plot is cut off.
             let (a, b) = (at(pair[0].0.max(f.left)), at(pair[1].0.min(f.right)));
@@ -445,12 +522,17 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
             if x < f.left || x > f.right {
                 continue;
             }
-            let color = if flag.peak { self.theme.high_water } else { self.theme.growth };
+            let color = if flag.peak {
+                self.theme.high_water
+            } else {
+                self.theme.growth
+            };
             let y = self.y(flag.bytes);
             let width = text_width(&flag.text, self.size) as i32;
             let left = (x - width / 2).clamp(0, (f.right + self.px(8.0) - width).max(0));
             let span = (left - self.px(4.0), left + width + self.px(4.0));
-            let row = (0..ROWS).find(|&r| taken[r].iter().all(|&(a, b)| span.1 <= a || span.0 >= b));
+            let row =
+                (0..ROWS).find(|&r| taken[r].iter().all(|&(a, b)| span.1 <= a || span.0 >= b));
             let r = self.px(3.0);
             self.area
                 .draw(&Circle::new((x, y), r, color.filled()))
@@ -460,8 +542,20 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
             let base = f.top - self.px(4.0) - row as i32 * self.px(14.0);
             self.line(vec![(x, base), (x, y - r)], color, 1.0)?;
             // Ground behind the text, so that lines of lower rows do not cross it.
-            self.rectangle((left, base - self.px(12.0)), (left + width, base), self.theme.ground)?;
-            write(self.area, &flag.text, (left, base), self.size, color, HPos::Left, VPos::Bottom)?;
+            self.rectangle(
+                (left, base - self.px(12.0)),
+                (left + width, base),
+                self.theme.ground,
+            )?;
+            write(
+                self.area,
+                &flag.text,
+                (left, base),
+                self.size,
+                color,
+                HPos::Left,
+                VPos::Bottom,
+            )?;
         }
         Ok(())
     }
@@ -471,11 +565,30 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
 ///
 /// # Errors
 /// What the backend reports.
-pub fn minimap<DB: DrawingBackend>(area: &Area<DB>, timeline: &Timeline, axis: AxisKind, theme: &Theme, scale: f64) -> Result<(), DrawError> {
+pub fn minimap<DB: DrawingBackend>(
+    area: &Area<DB>,
+    timeline: &Timeline,
+    axis: AxisKind,
+    theme: &Theme,
+    scale: f64,
+) -> Result<(), DrawError> {
     area.fill(&theme.ground).map_err(failed)?;
     let (w, h) = area.dim_in_pixel();
     let wide = Frame::of(w, h, scale);
-    let frame = Frame { left: wide.left, right: wide.right, top: 0, bottom: h as i32 };
-    let d = Drawing { area, timeline, view: timeline.whole(axis), frame, theme, scale, size: 0.0 };
+    let frame = Frame {
+        left: wide.left,
+        right: wide.right,
+        top: 0,
+        bottom: h as i32,
+    };
+    let d = Drawing {
+        area,
+        timeline,
+        view: timeline.whole(axis),
+        frame,
+        theme,
+        scale,
+        size: 0.0,
+    };
     d.series()
 }

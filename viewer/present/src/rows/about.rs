@@ -16,7 +16,10 @@ impl FactRows {
     /// All facts of a table, under its name in exports.
     #[must_use]
     pub fn new(name: &'static str, facts: &Metadata) -> Self {
-        let facts = facts.iter().map(|(k, v)| (k.to_owned(), v.text())).collect();
+        let facts = facts
+            .iter()
+            .map(|(k, v)| (k.to_owned(), v.text()))
+            .collect();
         Self { name, facts }
     }
 
@@ -59,11 +62,13 @@ impl Rows for SkippedRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            text("what", Word::What),
-            figure("count", Word::Times),
-            figure("first_offset", Word::FirstOffset),
-        ] }
+        const {
+            &[
+                text("what", Word::What),
+                figure("count", Word::Times),
+                figure("first_offset", Word::FirstOffset),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -71,7 +76,9 @@ impl Rows for SkippedRows {
     }
 
     fn cell(&self, row: usize, column: usize, _: Lang) -> Cell<'_> {
-        let Some(s) = self.0.get(row) else { return BLANK };
+        let Some(s) = self.0.get(row) else {
+            return BLANK;
+        };
         match column {
             0 => Cell::Text(s.what.as_str().into()),
             1 => Cell::Count(i64::try_from(s.count).ok()),
@@ -91,11 +98,13 @@ impl Rows for PartRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            text("part", Word::Part),
-            figure("bytes", Word::Size),
-            figure("exact", Word::Bytes),
-        ] }
+        const {
+            &[
+                text("part", Word::Part),
+                figure("bytes", Word::Size),
+                figure("exact", Word::Bytes),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -103,7 +112,9 @@ impl Rows for PartRows {
     }
 
     fn cell(&self, row: usize, column: usize, lang: Lang) -> Cell<'_> {
-        let Some(&(word, bytes)) = self.0.get(row) else { return BLANK };
+        let Some(&(word, bytes)) = self.0.get(row) else {
+            return BLANK;
+        };
         match column {
             0 => Cell::Text(word.text(lang).into()),
             1 => Cell::Bytes(Some(bytes)),

@@ -47,7 +47,12 @@ impl EventRows {
             .filter(|&i| keep(i))
             .map(|i| i as u32)
             .collect();
-        Self { rank, pairing, alphabet, events }
+        Self {
+            rank,
+            pairing,
+            alphabet,
+            events,
+        }
     }
 }
 
@@ -57,22 +62,24 @@ impl Rows for EventRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            figure("event", Word::Event),
-            figure("step", Word::Step),
-            text("phase", Word::Phase),
-            text("module", Word::Module),
-            text("event_type", Word::Type),
-            figure("allocated_before", Word::AllocatedBefore),
-            figure("allocated_after", Word::AllocatedAfter),
-            figure("delta_allocated", Word::DeltaAllocated),
-            figure("reserved_after", Word::ReservedAfter),
-            figure("delta_reserved", Word::DeltaReserved),
-            figure("max_allocated", Word::MaxAllocated),
-            figure("max_reserved", Word::MaxReserved),
-            text("partner", Word::Partner),
-            text("notes", Word::Notes),
-        ] }
+        const {
+            &[
+                figure("event", Word::Event),
+                figure("step", Word::Step),
+                text("phase", Word::Phase),
+                text("module", Word::Module),
+                text("event_type", Word::Type),
+                figure("allocated_before", Word::AllocatedBefore),
+                figure("allocated_after", Word::AllocatedAfter),
+                figure("delta_allocated", Word::DeltaAllocated),
+                figure("reserved_after", Word::ReservedAfter),
+                figure("delta_reserved", Word::DeltaReserved),
+                figure("max_allocated", Word::MaxAllocated),
+                figure("max_reserved", Word::MaxReserved),
+                text("partner", Word::Partner),
+                text("notes", Word::Notes),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -80,7 +87,9 @@ impl Rows for EventRows {
     }
 
     fn cell(&self, row: usize, column: usize, lang: Lang) -> Cell<'_> {
-        let Some(i) = self.events.get(row).map(|&i| i as usize) else { return BLANK };
+        let Some(i) = self.events.get(row).map(|&i| i as usize) else {
+            return BLANK;
+        };
         let r = listed(&self.rank).row(i);
         let string = |id| Cell::Text(self.rank.strings.get(id).into());
         match column {
@@ -125,7 +134,8 @@ impl Rows for EventRows {
         // An empty table has no rows to look at, but its columns still order by number.
         let i = self.events.get(row).map_or(0, |&i| i as usize);
         let r = listed(&self.rank).row(i);
-        let string = |id: StringId| i128::from(self.alphabet.get(id.0 as usize).copied().unwrap_or(0));
+        let string =
+            |id: StringId| i128::from(self.alphabet.get(id.0 as usize).copied().unwrap_or(0));
         // Unknown figures sort below every known one.
         let bytes = |v: Option<u64>| v.map_or(-1, i128::from);
         let delta = |v: Option<i64>| v.map_or(i128::from(i64::MIN) - 1, i128::from);

@@ -31,11 +31,13 @@ impl Rows for HolderRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            figure("bytes", Word::Size),
-            figure("share", Word::Share),
-            text("part", Word::Part),
-        ] }
+        const {
+            &[
+                figure("bytes", Word::Size),
+                figure("share", Word::Share),
+                text("part", Word::Part),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -43,7 +45,9 @@ impl Rows for HolderRows {
     }
 
     fn cell(&self, row: usize, column: usize, lang: Lang) -> Cell<'_> {
-        let Some(part) = self.holders.parts.get(row) else { return BLANK };
+        let Some(part) = self.holders.parts.get(row) else {
+            return BLANK;
+        };
         match column {
             0 if part.bytes >= 0 => Cell::Bytes(Some(part.bytes.unsigned_abs())),
             0 => Cell::Delta(Some(part.bytes)),
@@ -55,6 +59,9 @@ impl Rows for HolderRows {
 
     fn subject(&self, row: usize) -> Subject {
         let event = self.holders.parts.get(row).and_then(|p| p.event);
-        Subject { event, ..Subject::default() }
+        Subject {
+            event,
+            ..Subject::default()
+        }
     }
 }

@@ -41,12 +41,20 @@ pub struct Column {
 
 /// A column of figures.
 const fn figure(id: &'static str, label: Word) -> Column {
-    Column { id, label, figure: true }
+    Column {
+        id,
+        label,
+        figure: true,
+    }
 }
 
 /// A column of text.
 const fn text(id: &'static str, label: Word) -> Column {
-    Column { id, label, figure: false }
+    Column {
+        id,
+        label,
+        figure: false,
+    }
 }
 
 /// One cell.
@@ -74,7 +82,9 @@ impl Cell<'_> {
             Self::Delta(Some(d)) => units::delta(*d),
             Self::Count(Some(n)) => units::signed(*n),
             Self::Share(Some(s)) => units::percent(*s),
-            Self::Bytes(None) | Self::Delta(None) | Self::Count(None) | Self::Share(None) => "–".to_owned(),
+            Self::Bytes(None) | Self::Delta(None) | Self::Count(None) | Self::Share(None) => {
+                "–".to_owned()
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use report::analyze::modules::{ModuleId, Modules};
-use report::model::Rank;
 
 use super::{BLANK, Cell, Column, Rows, Subject, figure, text};
 use crate::words::{Lang, Word};
@@ -12,7 +11,6 @@ use crate::words::{Lang, Word};
 /// of the module's own events, whole path as the name).
 #[derive(Debug)]
 pub struct ModuleRows {
-    rank: Arc<Rank>,
     modules: Arc<Modules>,
     /// The modules shown.
     pub shown: Vec<ModuleId>,
@@ -22,26 +20,35 @@ pub struct ModuleRows {
 impl ModuleRows {
     /// Every module that has events of its own, by path.
     #[must_use]
-    pub fn flat(rank: Arc<Rank>, modules: Arc<Modules>) -> Self {
+    pub fn flat(modules: Arc<Modules>) -> Self {
         let shown = (0..modules.rows.len() as u32)
             .map(ModuleId)
             .filter(|&id| modules.get(id).is_some_and(|m| m.own.count > 0))
             .collect();
-        Self { rank, modules, shown, flat: true }
+        Self {
+            modules,
+            shown,
+            flat: true,
+        }
     }
 
     /// These modules of the tree.
     #[must_use]
-    pub fn tree(rank: Arc<Rank>, modules: Arc<Modules>, shown: Vec<ModuleId>) -> Self {
-        Self { rank, modules, shown, flat: false }
+    pub fn tree(modules: Arc<Modules>, shown: Vec<ModuleId>) -> Self {
+        Self {
+            modules,
+            shown,
+            flat: false,
+        }
     }
 
     /// The `most` modules whose own calls added most, by path, for where a tree cannot be opened.
     #[must_use]
-    pub fn first(rank: Arc<Rank>, modules: Arc<Modules>, most: usize) -> Self {
-        let mut out = Self::flat(rank, modules);
+    pub fn first(modules: Arc<Modules>, most: usize) -> Self {
+        let mut out = Self::flat(modules);
         let modules = Arc::clone(&out.modules);
-        out.shown.sort_by_key(|&id| std::cmp::Reverse(modules.get(id).and_then(|m| m.own.total_delta)));
+        out.shown
+            .sort_by_key(|&id| std::cmp::Reverse(modules.get(id).and_then(|m| m.own.total_delta)));
         out.shown.truncate(most);
         out
     }
@@ -59,17 +66,19 @@ impl Rows for ModuleRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            text("module", Word::Module),
-            figure("count", Word::Count),
-            figure("max_allocated", Word::MaxAllocatedAfter),
-            figure("max_delta", Word::MaxDelta),
-            figure("total_delta", Word::TotalDelta),
-            figure("share", Word::Share),
-            figure("output_bytes", Word::OutputBytes),
-            figure("grad_bytes", Word::GradBytes),
-            figure("unpaired", Word::Unpaired),
-        ] }
+        const {
+            &[
+                text("module", Word::Module),
+                figure("count", Word::Count),
+                figure("max_allocated", Word::MaxAllocatedAfter),
+                figure("max_delta", Word::MaxDelta),
+                figure("total_delta", Word::TotalDelta),
+                figure("share", Word::Share),
+                figure("output_bytes", Word::OutputBytes),
+                figure("grad_bytes", Word::GradBytes),
+                figure("unpaired", Word::Unpaired),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -77,7 +86,10 @@ impl Rows for ModuleRows {
     }
 
     fn cell(&self, row: usize, column: usize, _: Lang) -> Cell<'_> {
-        let Some((id, m)) = self.id(row).and_then(|id| Some((id, self.modules.get(id)?))) else {
+        let Some((id, m)) = self
+            .id(row)
+            .and_then(|id| Some((id, self.modules.get(id)?)))
+        else {
             return BLANK;
         };
         let f = if self.flat { &m.own } else { &m.rolled };
@@ -88,7 +100,11 @@ impl Rows for ModuleRows {
             2 => Cell::Bytes(f.max_allocated),
             3 => Cell::Delta(f.max_delta),
             4 => Cell::Delta(f.total_delta),
-            5 => Cell::Share(f.total_delta.filter(|_| self.modules.total_delta > 0).map(|d| d as f64 / self.modules.total_delta as f64)),
+            5 => Cell::Share(
+                f.total_delta
+                    .filter(|_| self.modules.total_delta > 0)
+                    .map(|d| d as f64 / self.modules.total_delta as f64),
+            ),
             6 => Cell::Bytes(Some(f.output_bytes)),
             7 => Cell::Bytes(Some(f.grad_bytes)),
             8 => Cell::Count(Some(f.unpaired as i64)),
@@ -97,7 +113,14 @@ impl Rows for ModuleRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        let event = self.id(row).and_then(|id| self.modules.get(id)).and_then(|m| m.event);
-        Subject { event, node: self.id(row), ..Subject::default() }
+        let event = self
+            .id(row)
+            .and_then(|id| self.modules.get(id))
+            .and_then(|m| m.event);
+        Subject {
+            event,
+            node: self.id(row),
+            ..Subject::default()
+        }
     }
 }

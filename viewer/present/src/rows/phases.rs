@@ -20,13 +20,18 @@ impl PhaseRows {
     /// Asks the analysis.
     #[must_use]
     pub fn new(rank: Arc<Rank>) -> Self {
-        Self { phases: phases(&rank), rank }
+        Self {
+            phases: phases(&rank),
+            rank,
+        }
     }
 
     /// The phase's name.
     #[must_use]
     pub fn name_of(&self, row: usize) -> &str {
-        self.phases.get(row).map_or("", |p| self.rank.strings.get(p.phase))
+        self.phases
+            .get(row)
+            .map_or("", |p| self.rank.strings.get(p.phase))
     }
 }
 
@@ -36,13 +41,15 @@ impl Rows for PhaseRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            text("phase", Word::Phase),
-            figure("count", Word::Count),
-            figure("max_allocated", Word::MaxAllocatedAfter),
-            figure("max_delta", Word::MaxDelta),
-            figure("sum_delta", Word::SumDelta),
-        ] }
+        const {
+            &[
+                text("phase", Word::Phase),
+                figure("count", Word::Count),
+                figure("max_allocated", Word::MaxAllocatedAfter),
+                figure("max_delta", Word::MaxDelta),
+                figure("sum_delta", Word::SumDelta),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -50,7 +57,9 @@ impl Rows for PhaseRows {
     }
 
     fn cell(&self, row: usize, column: usize, _: Lang) -> Cell<'_> {
-        let Some(p) = self.phases.get(row) else { return BLANK };
+        let Some(p) = self.phases.get(row) else {
+            return BLANK;
+        };
         match column {
             0 => Cell::Text(self.rank.strings.get(p.phase).into()),
             1 => Cell::Count(Some(p.count as i64)),
@@ -62,10 +71,12 @@ impl Rows for PhaseRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        self.phases.get(row).map_or_else(Subject::default, |p| Subject {
-            event: p.event,
-            phase: Some(p.phase),
-            ..Subject::default()
-        })
+        self.phases
+            .get(row)
+            .map_or_else(Subject::default, |p| Subject {
+                event: p.event,
+                phase: Some(p.phase),
+                ..Subject::default()
+            })
     }
 }

@@ -27,15 +27,17 @@ impl Rows for StepRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            figure("step", Word::Step),
-            figure("count", Word::Count),
-            figure("allocated_start", Word::StepStart),
-            figure("sampled_peak", Word::StepPeak),
-            figure("max_allocated", Word::MaxAllocated),
-            figure("allocated_end", Word::StepEnd),
-            figure("reserved_peak", Word::MaxReserved),
-        ] }
+        const {
+            &[
+                figure("step", Word::Step),
+                figure("count", Word::Count),
+                figure("allocated_start", Word::StepStart),
+                figure("sampled_peak", Word::StepPeak),
+                figure("max_allocated", Word::MaxAllocated),
+                figure("allocated_end", Word::StepEnd),
+                figure("reserved_peak", Word::MaxReserved),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -43,7 +45,9 @@ impl Rows for StepRows {
     }
 
     fn cell(&self, row: usize, column: usize, _: Lang) -> Cell<'_> {
-        let Some(s) = self.steps.get(row) else { return BLANK };
+        let Some(s) = self.steps.get(row) else {
+            return BLANK;
+        };
         match column {
             0 => Cell::Count(s.step),
             1 => Cell::Count(Some((s.end - s.start) as i64)),
@@ -57,10 +61,12 @@ impl Rows for StepRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        self.steps.get(row).map_or_else(Subject::default, |s| Subject {
-            event: Some(s.start),
-            step: s.step,
-            ..Subject::default()
-        })
+        self.steps
+            .get(row)
+            .map_or_else(Subject::default, |s| Subject {
+                event: Some(s.start),
+                step: s.step,
+                ..Subject::default()
+            })
     }
 }

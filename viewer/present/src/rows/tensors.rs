@@ -20,13 +20,23 @@ impl TensorRows {
     /// Asks the analysis.
     #[must_use]
     pub fn new(rank: Arc<Rank>) -> Self {
-        Self { uses: tensors(&rank), rank }
+        Self {
+            uses: tensors(&rank),
+            rank,
+        }
     }
 
     /// Keeps only the rows that `keep` accepts.
     #[must_use]
-    pub fn filtered(rank: Arc<Rank>, uses: &[TensorUse], keep: impl Fn(&TensorUse) -> bool) -> Self {
-        Self { uses: uses.iter().copied().filter(keep).collect(), rank }
+    pub fn filtered(
+        rank: Arc<Rank>,
+        uses: &[TensorUse],
+        keep: impl Fn(&TensorUse) -> bool,
+    ) -> Self {
+        Self {
+            uses: uses.iter().copied().filter(keep).collect(),
+            rank,
+        }
     }
 }
 
@@ -46,17 +56,19 @@ impl Rows for TensorRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            figure("bytes", Word::Size),
-            text("role", Word::Role),
-            text("module", Word::Module),
-            text("shape", Word::Shape),
-            text("dtype", Word::Dtype),
-            text("device", Word::Device),
-            text("requires_grad", Word::RequiresGrad),
-            figure("times", Word::Times),
-            text("name", Word::Name),
-        ] }
+        const {
+            &[
+                figure("bytes", Word::Size),
+                text("role", Word::Role),
+                text("module", Word::Module),
+                text("shape", Word::Shape),
+                text("dtype", Word::Dtype),
+                text("device", Word::Device),
+                text("requires_grad", Word::RequiresGrad),
+                figure("times", Word::Times),
+                text("name", Word::Name),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -64,8 +76,12 @@ impl Rows for TensorRows {
     }
 
     fn cell(&self, row: usize, column: usize, lang: Lang) -> Cell<'_> {
-        let Some(u) = self.uses.get(row) else { return BLANK };
-        let Some(t) = self.rank.tensors.get(u.tensor) else { return BLANK };
+        let Some(u) = self.uses.get(row) else {
+            return BLANK;
+        };
+        let Some(t) = self.rank.tensors.get(u.tensor) else {
+            return BLANK;
+        };
         let string = |id| Cell::Text(self.rank.strings.get(id).into());
         match column {
             0 => Cell::Bytes(u.bytes),
@@ -77,7 +93,11 @@ impl Rows for TensorRows {
             }
             4 => string(t.dtype),
             5 => string(t.device),
-            6 => Cell::Text(t.requires_grad.map_or("–", |b| if b { "true" } else { "false" }).into()),
+            6 => Cell::Text(
+                t.requires_grad
+                    .map_or("–", |b| if b { "true" } else { "false" })
+                    .into(),
+            ),
             7 => Cell::Count(Some(u.count as i64)),
             8 => string(t.name),
             _ => BLANK,
@@ -85,10 +105,12 @@ impl Rows for TensorRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        self.uses.get(row).map_or_else(Subject::default, |u| Subject {
-            event: Some(u.event),
-            module: Some(u.module),
-            ..Subject::default()
-        })
+        self.uses
+            .get(row)
+            .map_or_else(Subject::default, |u| Subject {
+                event: Some(u.event),
+                module: Some(u.module),
+                ..Subject::default()
+            })
     }
 }

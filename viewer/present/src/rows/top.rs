@@ -20,7 +20,10 @@ impl TopRows {
     /// The places of the events that `keep` accepts.
     #[must_use]
     pub fn new(rank: Arc<Rank>, keep: impl Fn(usize) -> bool) -> Self {
-        Self { groups: groups(listed(&rank), keep), rank }
+        Self {
+            groups: groups(listed(&rank), keep),
+            rank,
+        }
     }
 
     /// The first `most` places of all events.
@@ -46,16 +49,18 @@ impl Rows for TopRows {
     }
 
     fn columns(&self) -> &'static [Column] {
-        const { &[
-            figure("allocated_after", Word::AllocatedAfter),
-            text("module", Word::Module),
-            text("phase", Word::Phase),
-            text("event_type", Word::Type),
-            figure("count", Word::Count),
-            text("steps", Word::StepsColumn),
-            figure("step", Word::Step),
-            figure("max_delta", Word::MaxDelta),
-        ] }
+        const {
+            &[
+                figure("allocated_after", Word::AllocatedAfter),
+                text("module", Word::Module),
+                text("phase", Word::Phase),
+                text("event_type", Word::Type),
+                figure("count", Word::Count),
+                text("steps", Word::StepsColumn),
+                figure("step", Word::Step),
+                figure("max_delta", Word::MaxDelta),
+            ]
+        }
     }
 
     fn len(&self) -> usize {
@@ -63,7 +68,9 @@ impl Rows for TopRows {
     }
 
     fn cell(&self, row: usize, column: usize, _: Lang) -> Cell<'_> {
-        let Some(g) = self.groups.get(row) else { return BLANK };
+        let Some(g) = self.groups.get(row) else {
+            return BLANK;
+        };
         let events = listed(&self.rank);
         let string = |id| Cell::Text(self.rank.strings.get(id).into());
         match column {
@@ -80,11 +87,13 @@ impl Rows for TopRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        self.groups.get(row).map_or_else(Subject::default, |g| Subject {
-            event: Some(g.event),
-            module: Some(g.place.module),
-            phase: Some(g.place.phase),
-            ..Subject::default()
-        })
+        self.groups
+            .get(row)
+            .map_or_else(Subject::default, |g| Subject {
+                event: Some(g.event),
+                module: Some(g.place.module),
+                phase: Some(g.place.phase),
+                ..Subject::default()
+            })
     }
 }

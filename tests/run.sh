@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs every test, those in a real browser included.
+cd "$(dirname "$0")/.."
+. .ci/setup.sh
+need_debian cc build-essential
+need_debian chromium chromium
+need_debian chromedriver chromium-driver
+need_rust
+say "building and testing (five to ten minutes the first time on two cores)"
+cargo test --locked --workspace "$@"
