@@ -164,7 +164,7 @@ fn command(state: State, key: &str) -> bool {
     let ranks = state
         .container
         .with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
-    let rank = state.shown.with_untracked(|s| s.rank);
+    let rank = state.rank.get_untracked();
     match key {
         "1" | "2" | "3" | "4" | "5" | "6" | "7" => {
             let at = key.parse::<usize>().unwrap_or(1) - 1;

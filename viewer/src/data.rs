@@ -8,6 +8,7 @@ use present::sentences::Facts;
 use report::analyze::modules::{Modules, modules};
 use report::analyze::pairing::{Pairing, pair};
 use report::analyze::tensors::{TensorUse, tensors};
+use report::analyze::top::{Places, listed};
 use report::model::Rank;
 
 /// The rank that is shown.
@@ -22,6 +23,7 @@ pub struct RankData {
     pairing: OnceLock<Arc<Pairing>>,
     modules: OnceLock<Arc<Modules>>,
     alphabet: OnceLock<Arc<Vec<u32>>>,
+    places: OnceLock<Places>,
     tensors: OnceLock<Vec<TensorUse>>,
 }
 
@@ -38,6 +40,7 @@ impl RankData {
             pairing: OnceLock::new(),
             modules: OnceLock::new(),
             alphabet: OnceLock::new(),
+            places: OnceLock::new(),
             tensors: OnceLock::new(),
         }
     }
@@ -57,6 +60,11 @@ impl RankData {
     pub fn alphabet(&self) -> &Arc<Vec<u32>> {
         self.alphabet
             .get_or_init(|| EventRows::alphabet(&self.rank))
+    }
+
+    /// The place of every listed event.
+    pub fn places(&self) -> &Places {
+        self.places.get_or_init(|| Places::new(listed(&self.rank)))
     }
 
     /// Tensors that events named.

@@ -17,8 +17,8 @@ pub fn write(s: &Shown) -> String {
     if s.view != default.view {
         put("view", s.view.word());
     }
-    if s.rank != 0 {
-        put("rank", &s.rank.to_string());
+    if let Some(rank) = s.rank {
+        put("rank", &rank.to_string());
     }
     if s.axis == AxisKind::Step {
         put("axis", "step");
@@ -72,7 +72,7 @@ pub fn read(hash: &str) -> Shown {
         let value = unescape(value);
         match key {
             "view" => s.view = View::of_word(&value).unwrap_or(s.view),
-            "rank" => s.rank = value.parse().unwrap_or(0),
+            "rank" => s.rank = value.parse().ok(),
             "axis" if value == "step" => s.axis = AxisKind::Step,
             "zoom" => s.zoom = zoom(&value).unwrap_or(s.zoom),
             "sel" => s.selection = Some(value),
@@ -153,7 +153,7 @@ mod tests {
     fn a_link_reopens_the_same_view() {
         let shown = Shown {
             view: View::Top,
-            rank: 3,
+            rank: Some(3),
             axis: AxisKind::Step,
             zoom: (0.25, 0.5),
             selection: Some("e412".to_owned()),

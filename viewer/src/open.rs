@@ -35,7 +35,7 @@ pub fn open_file(state: State, file: File) {
         match result.and_then(|bytes| Container::open(&name, bytes).map_err(|e| e.to_string())) {
             Ok(container) => {
                 state.shown.update(|s| {
-                    s.rank = 0;
+                    s.rank = None;
                     s.selection = None;
                     s.zoom = (0.0, 1.0);
                 });

@@ -95,8 +95,8 @@ pub struct Sort {
 pub struct Shown {
     /// The tab.
     pub view: View,
-    /// Index of the rank.
-    pub rank: usize,
+    /// Index of the rank, when chosen; else the one with the highest peak is shown.
+    pub rank: Option<usize>,
     /// What the axis counts.
     pub axis: AxisKind,
     /// The part of the axis shown, as shares of the whole.
@@ -129,7 +129,7 @@ impl Default for Shown {
     fn default() -> Self {
         Self {
             view: View::default(),
-            rank: 0,
+            rank: None,
             axis: AxisKind::Event,
             zoom: (0.0, 1.0),
             selection: None,
@@ -152,6 +152,8 @@ impl Default for Shown {
 pub struct State {
     /// The opened report.
     pub container: RwSignal<Option<Arc<Container>>>,
+    /// Index of the rank shown.
+    pub rank: RwSignal<usize>,
     /// The rank shown, decoded.
     pub data: RwSignal<Option<Arc<RankData>>>,
     /// What the link holds.
@@ -187,6 +189,7 @@ impl State {
         let shown = RwSignal::new(crate::hash::read(hash));
         let state = Self {
             container: RwSignal::new(None),
+            rank: RwSignal::new(0),
             data: RwSignal::new(None),
             shown,
             selection: RwSignal::new(None),
@@ -232,17 +235,25 @@ impl State {
     /// Shows another rank.
     pub fn set_rank(self, rank: usize) {
         self.shown.update(|s| {
-            s.rank = rank;
+            s.rank = Some(rank);
             s.selection = None;
         });
-        self.decode(rank);
+        self.decode(Some(rank));
     }
 
-    fn decode(self, rank: usize) {
+    /// Decodes the chosen rank, or without a choice the one with the highest peak: whoever opens
+    /// a report of many ranks wants the one that ran out of memory first.
+    fn decode(self, chosen: Option<usize>) {
         let Some(container) = self.container.get_untracked() else {
             return;
         };
-        let rank = rank.min(container.header().ranks.len().saturating_sub(1));
+        let ranks = &container.header().ranks;
+        let worst = || {
+            let peak = |i: &usize| (ranks[*i].headline.peak_allocated, std::cmp::Reverse(*i));
+            (0..ranks.len()).max_by_key(peak).unwrap_or(0)
+        };
+        let rank = chosen.filter(|&r| r < ranks.len()).unwrap_or_else(worst);
+        self.rank.set(rank);
         match container.rank(rank) {
             Ok(tables) => {
                 let data = Arc::new(RankData::new(tables));
@@ -251,9 +262,6 @@ impl State {
                 self.error.set(None);
                 self.data.set(Some(data));
                 self.selection.set(selection);
-                if self.shown.with_untracked(|s| s.rank) != rank {
-                    self.shown.update(|s| s.rank = rank);
-                }
             }
             Err(e) => {
                 self.data.set(None);

@@ -6,7 +6,9 @@
 
 mod edges;
 mod exports;
+mod faults;
 mod hosts;
+mod injection;
 mod keyboard;
 mod look;
 mod numbers;

@@ -10,7 +10,7 @@ use crate::pages;
 /// Where the plot lies in the viewport: left, right, top, bottom. Its margins are part of how the
 /// page looks: 66 pixels left, 10 right, 46 above, 38 below.
 pub async fn plot(page: &Page) -> [f64; 4] {
-    let script = "const host = document.getElementById('timeline'), r = host.getBoundingClientRect(); \
+    let script = "const host = document.getElementById('timeline'); host.scrollIntoView({ block: 'nearest' }); const r = host.getBoundingClientRect(); \
                   const c = host.querySelector('canvas.base').getBoundingClientRect(); \
                   return [r.left + 66, r.left + host.clientWidth - 10, r.top + 46, c.bottom - 38]";
     let v = page.js(script).await;

@@ -11,7 +11,7 @@ use report::model::{Rank, Skip};
 use crate::chart::{AxisKind, DrawError, Theme, Timeline, draw, svg};
 use crate::export::html_table;
 use crate::rows::{FactRows, HolderRows, ModuleRows, PhaseRows, Rows, SkippedRows, TopRows};
-use crate::sentences::{Facts, between, estimate, finding, headline, subline};
+use crate::sentences::{Facts, between, estimate, finding, headline, headline_among, subline};
 use crate::visible::{html, short};
 use crate::words::{Lang, Word};
 
@@ -31,7 +31,7 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
         let heading = if n == 0 { "h1" } else { "h2" };
         out += &format!(
             "<section>\n<{heading}>{}</{heading}>\n",
-            html(&headline(rank, &facts, lang))
+            html(&headline_among(ranks.len(), rank, &facts, lang))
         );
         out += &format!(
             "<p>{}</p>\n",

@@ -122,6 +122,24 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     out
 }
 
+/// [`headline`] with the rank's number in front, where the report has several `ranks`.
+#[must_use]
+pub fn headline_among(ranks: usize, rank: &Rank, facts: &Facts, lang: Lang) -> String {
+    let said = headline(rank, facts, lang);
+    match (rank.number().filter(|_| ranks > 1), lang) {
+        (Some(n), Lang::En) => format!("Rank {n}: {}", uncapitalised(&said)),
+        (Some(n), Lang::Zh) => format!("进程 {n}：{said}"),
+        (None, _) => said,
+    }
+}
+
+fn uncapitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}
+
 /// Device, dtype, rank of world, parallel sizes, optimizer, size of the recording; what is unknown
 /// is left out.
 #[must_use]

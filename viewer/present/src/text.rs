@@ -8,7 +8,7 @@ use report::model::{Rank, Skip};
 
 use crate::export::{aligned, markdown, markdown_text};
 use crate::rows::{FactRows, HolderRows, ModuleRows, PhaseRows, Rows, SkippedRows, TopRows};
-use crate::sentences::{Facts, between, estimate, finding, headline, subline};
+use crate::sentences::{Facts, between, estimate, finding, headline_among, subline};
 use crate::visible::visible;
 use crate::words::{Lang, Word};
 
@@ -54,7 +54,7 @@ pub fn text(ranks: &[Arc<Rank>], lang: Lang) -> String {
         }
         out += &format!(
             "{}\n{}\n",
-            headline(rank, &facts, lang),
+            headline_among(ranks.len(), rank, &facts, lang),
             subline(rank, &facts, lang).join(" · ")
         );
         out += &format!("{}\n", visible(&rank.source.name));
@@ -88,7 +88,10 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
     for rank in ranks {
         let facts = Facts::of(rank);
         let source = markdown_text(&rank.source.name);
-        out += &format!("\n**{}**\n\n", plain(&headline(rank, &facts, lang)));
+        out += &format!(
+            "\n**{}**\n\n",
+            plain(&headline_among(ranks.len(), rank, &facts, lang))
+        );
         out += &format!(
             "{}\n\n{source}\n",
             plain(&subline(rank, &facts, lang).join(" · "))

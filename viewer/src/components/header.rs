@@ -1,7 +1,7 @@
 //! The head: the answer in one sentence, the run, and what concerns the whole page.
 
 use leptos::prelude::*;
-use present::sentences::{estimate, headline, subline};
+use present::sentences::{estimate, headline_among, subline};
 use present::units::bytes;
 use present::visible::short;
 use present::{Lang, Word};
@@ -32,7 +32,10 @@ pub fn Header(state: State) -> impl IntoView {
                 <Tools state=state/>
             </div>
             <h1 data-testid="headline">{move || match state.data.get() {
-                Some(d) => headline(&d.rank, &d.facts, state.lang.get()),
+                Some(d) => {
+                    let ranks = state.container.with(|c| c.as_ref().map_or(1, |c| c.header().ranks.len()));
+                    headline_among(ranks, &d.rank, &d.facts, state.lang.get())
+                }
                 None if state.error.get().is_some() => String::new(),
                 None => state.t(Word::DropHere).to_owned(),
             }}</h1>
@@ -89,7 +92,7 @@ fn Ranks(state: State) -> impl IntoView {
         {move || ranks().map(|options| view! {
             <select data-testid="rank" aria-label=state.text(Word::Rank) on:change=chosen>
                 {options.into_iter().map(|(i, text)| view! {
-                    <option value=i.to_string() selected=move || state.shown.with(|s| s.rank) == i>{text}</option>
+                    <option value=i.to_string() selected=move || state.rank.get() == i>{text}</option>
                 }).collect_view()}
             </select>
         })}

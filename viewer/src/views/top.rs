@@ -89,14 +89,31 @@ fn rows(
     // A filter for a name that this rank does not have finds nothing.
     let id = |name: &str| (!name.is_empty()).then(|| rank.strings.find(name));
     let (phase, kind) = (id(phase), id(kind));
-    let is = |filter: Option<Option<StringId>>, column: &[StringId], i: usize| {
-        filter.is_none_or(|want| want.is_some() && column.get(i).copied() == want)
+    // All but step and notes is the same for all events of a place: asked once a place.
+    let is = |filter: Option<Option<StringId>>, value: StringId| {
+        filter.is_none_or(|want| want == Some(value))
     };
+    let places = data.places();
+    let kept: Vec<Kept> = places
+        .list
+        .iter()
+        .map(|p| {
+            let named = |m: &Matches| m.has(p.module) || m.has(p.phase) || m.has(p.kind);
+            match &matches {
+                _ if !is(phase, p.phase) || !is(kind, p.kind) => Kept::No,
+                Some(m) if !named(m) => Kept::ByNotes,
+                _ => Kept::Yes,
+            }
+        })
+        .collect();
     let keep = |i: usize| {
-        is(phase, &events.phase, i)
-            && is(kind, &events.kind, i)
+        let kept = places.of(i).and_then(|p| kept.get(p)).copied();
+        let notes = || {
+            let notes = events.notes.get(i).copied().unwrap_or_default();
+            matches.as_ref().is_some_and(|m| m.has(notes))
+        };
+        (kept == Some(Kept::Yes) || kept == Some(Kept::ByNotes) && notes())
             && (step.is_empty() || events.step.get(i) == number)
-            && matches.as_ref().is_none_or(|m| m.event(events, i))
     };
     if each {
         Arc::new(EventRows::new(
@@ -106,8 +123,19 @@ fn rows(
             keep,
         ))
     } else {
-        Arc::new(TopRows::new(Arc::clone(rank), keep))
+        Arc::new(TopRows::new(Arc::clone(rank), places, keep))
     }
+}
+
+/// What the filters say of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// Its events are out.
+    No,
+    /// Its events are in.
+    Yes,
+    /// Those of its events are in whose notes match.
+    ByNotes,
 }
 
 /// Values of a filter: what is kept in links, and what is shown.

@@ -130,17 +130,15 @@ impl Rows for EventRows {
         }
     }
 
-    fn rank(&self, row: usize, column: usize) -> Option<i128> {
-        // An empty table has no rows to look at, but its columns still order by number.
-        let i = self.events.get(row).map_or(0, |&i| i as usize);
+    fn rank(&self, row: usize, column: usize) -> Option<u64> {
+        let i = *self.events.get(row)? as usize;
         let r = listed(&self.rank).row(i);
-        let string =
-            |id: StringId| i128::from(self.alphabet.get(id.0 as usize).copied().unwrap_or(0));
+        let string = |id: StringId| self.alphabet.get(id.0 as usize).map_or(0, |&p| p.into());
         // Unknown figures sort below every known one.
-        let bytes = |v: Option<u64>| v.map_or(-1, i128::from);
-        let delta = |v: Option<i64>| v.map_or(i128::from(i64::MIN) - 1, i128::from);
+        let bytes = |v: Option<u64>| v.map_or(0, |b| b.saturating_add(1));
+        let delta = |v: Option<i64>| v.map_or(0, |d| d as u64 ^ (1 << 63));
         Some(match column {
-            0 => i as i128,
+            0 => i as u64,
             1 => delta(r.step),
             2 => string(r.phase),
             3 => string(r.module),
@@ -153,9 +151,9 @@ impl Rows for EventRows {
             10 => bytes(r.max_allocated),
             11 => bytes(r.max_reserved),
             12 => match self.pairing.partner(i) {
-                Partner::Unpaired => -2,
-                Partner::Missing => -1,
-                Partner::Event(other) => other as i128,
+                Partner::Unpaired => 0,
+                Partner::Missing => 1,
+                Partner::Event(other) => other as u64 + 2,
             },
             _ => string(r.notes),
         })

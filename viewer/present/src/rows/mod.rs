@@ -4,6 +4,7 @@ mod about;
 mod events;
 mod holders;
 mod modules;
+mod order;
 mod phases;
 mod steps;
 mod tensors;
@@ -23,6 +24,7 @@ pub use about::{FactRows, PartRows, SkippedRows};
 pub use events::EventRows;
 pub use holders::HolderRows;
 pub use modules::ModuleRows;
+pub use order::order;
 pub use phases::PhaseRows;
 pub use steps::StepRows;
 pub use tensors::TensorRows;
@@ -157,34 +159,9 @@ pub trait Rows: Send + Sync {
     }
     /// A number that orders a column as its cells would, for tables where comparing texts of
     /// every pair of rows is too slow.
-    fn rank(&self, _row: usize, _column: usize) -> Option<i128> {
+    fn rank(&self, _row: usize, _column: usize) -> Option<u64> {
         None
     }
-}
-
-/// The order of a table's rows by one column; equals keep their order.
-#[must_use]
-pub fn order(rows: &dyn Rows, column: usize, descending: bool, lang: Lang) -> Vec<u32> {
-    let mut out: Vec<u32> = (0..rows.len() as u32).collect();
-    if rows.rank(0, column).is_some() {
-        let mut keyed: Vec<(i128, u32)> = out
-            .iter()
-            .map(|&i| (rows.rank(i as usize, column).unwrap_or(i128::MIN), i))
-            .collect();
-        if descending {
-            keyed.sort_unstable_by_key(|&(key, i)| (std::cmp::Reverse(key), i));
-        } else {
-            keyed.sort_unstable();
-        }
-        return keyed.into_iter().map(|(_, i)| i).collect();
-    }
-    out.sort_by(|&a, &b| {
-        let order = rows
-            .cell(a as usize, column, lang)
-            .order(&rows.cell(b as usize, column, lang));
-        if descending { order.reverse() } else { order }
-    });
-    out
 }
 
 /// An empty text cell, for what is out of range.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use report::analyze::top::{Group, groups, listed};
+use report::analyze::top::{Group, Places, groups, listed};
 use report::model::Rank;
 
 use super::{BLANK, Cell, Column, Rows, Subject, figure, text};
@@ -17,21 +17,19 @@ pub struct TopRows {
 }
 
 impl TopRows {
-    /// The places of the events that `keep` accepts.
+    /// The places of the events that `keep` accepts. `places` are those of [`listed`].
     #[must_use]
-    pub fn new(rank: Arc<Rank>, keep: impl Fn(usize) -> bool) -> Self {
-        Self {
-            groups: groups(listed(&rank), keep),
-            rank,
-        }
+    pub fn new(rank: Arc<Rank>, places: &Places, keep: impl Fn(usize) -> bool) -> Self {
+        let groups = places.groups(listed(&rank), keep);
+        Self { rank, groups }
     }
 
     /// The first `most` places of all events.
     #[must_use]
     pub fn first(rank: Arc<Rank>, most: usize) -> Self {
-        let mut out = Self::new(rank, |_| true);
-        out.groups.truncate(most);
-        out
+        let mut groups = groups(listed(&rank), |_| true);
+        groups.truncate(most);
+        Self { rank, groups }
     }
 
     fn steps(group: &Group) -> String {

@@ -1,0 +1,93 @@
+//! The tables of a PyTorch memory snapshot (`torch.cuda.memory._dump_snapshot`).
+//!
+//! Text is in the rank's [`StringTable`](crate::model::StringTable). Sizes are bytes, addresses are
+//! virtual addresses as the allocator gave them, times are nanoseconds since the Unix epoch with
+//! the source's resolution of a microsecond.
+
+mod annotations;
+mod devices;
+mod frames;
+mod segments;
+mod stacks;
+mod trace;
+
+pub use annotations::{Annotation, Annotations, Stage};
+pub use devices::{Device, DeviceTrace, PoolId, PoolIndex, StreamIndex};
+pub use frames::{Frame, FrameId, FrameTable, FxNode};
+pub use segments::{BlockId, BlockRow, BlockState, Blocks, SegmentId, SegmentRow, Segments, Size};
+pub use stacks::{StackId, StackTable};
+pub use trace::{Action, TraceEvents, TraceId, TraceRow};
+
+use super::Metadata;
+
+/// Nanoseconds in the resolution of the source's times (`time_us`).
+pub const TIME_RESOLUTION_NS: u64 = 1_000;
+
+/// Everything that one snapshot file holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Snapshot {
+    /// Distinct frames.
+    pub frames: FrameTable,
+    /// Distinct stacks of frames.
+    pub stacks: StackTable,
+    /// Which rows of [`Self::events`] belong to which device, in the order of the file.
+    pub devices: Vec<DeviceTrace>,
+    /// The history of all devices.
+    pub events: TraceEvents,
+    /// The state when the snapshot was taken.
+    pub segments: Segments,
+    /// The blocks of [`Self::segments`].
+    pub blocks: Blocks,
+    /// `record_function` ranges.
+    pub annotations: Annotations,
+    /// Raw `cudaStream_t` handles by [`StreamIndex`], in order of first appearance.
+    pub streams: Vec<u64>,
+    /// Memory pools by [`PoolIndex`].
+    pub pools: Vec<PoolId>,
+    /// `allocator_settings` as the source wrote them.
+    pub settings: Metadata,
+}
+
+impl Snapshot {
+    /// The rows of one device's history; empty when it has none.
+    #[must_use]
+    pub fn trace(&self, device: Device) -> std::ops::Range<usize> {
+        self.devices
+            .iter()
+            .find(|d| d.device == device)
+            .map_or(0..0, DeviceTrace::range)
+    }
+
+    /// Every device that has a history or segments, in ascending order.
+    #[must_use]
+    pub fn device_list(&self) -> Vec<Device> {
+        let mut list: Vec<Device> = self
+            .devices
+            .iter()
+            .filter(|d| d.start < d.end)
+            .map(|d| d.device)
+            .chain(self.segments.device.iter().copied())
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// The device that a first view shows: the one with the longest history, else the one with
+    /// most reserved bytes. `None` for a snapshot without content.
+    #[must_use]
+    pub fn main_device(&self) -> Option<Device> {
+        self.device_list()
+            .into_iter()
+            .filter(|d| !d.is_host())
+            .max_by_key(|&d| {
+                let reserved: u128 = self
+                    .segments
+                    .iter()
+                    .filter(|s| s.device == d)
+                    .map(|s| u128::from(s.total_size))
+                    .sum();
+                (self.trace(d).len(), reserved, std::cmp::Reverse(d))
+            })
+    }
+}
