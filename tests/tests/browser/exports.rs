@@ -86,7 +86,7 @@ fn csv_and_json_hold_every_row() {
 
 #[test]
 fn charts_as_svg_and_png() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         let folder = downloads(page, "charts").await;
         for (tab, chart, words) in [
             ("peak", "timeline", "peak 2.59 GiB"),

@@ -1,6 +1,6 @@
 //! Everything by keyboard: these tests never use the pointer.
 
-use e2e::harness::{Page, on};
+use e2e::harness::Page;
 use e2e::{expect, units};
 use thirtyfour::Key;
 
@@ -26,7 +26,7 @@ async fn selected_tab(page: &Page) -> String {
 #[test]
 fn views_search_and_filters() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.key(Key::Tab).await;
         let first = page.js("return document.activeElement.className").await;
         assert_eq!(first, "skip", "the first stop skips to the content");
@@ -60,7 +60,7 @@ fn views_search_and_filters() {
 #[test]
 fn rows_and_the_tree() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.keys("4").await;
         page.js("document.querySelector('#tab-top').focus()").await;
         tab_to(page, "table-top_events").await;
@@ -122,7 +122,7 @@ fn rows_and_the_tree() {
 #[test]
 fn the_chart() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         tab_to(page, "timeline").await;
         page.key(Key::Home).await;
         let event = async || {
@@ -158,7 +158,7 @@ fn the_chart() {
 
 #[test]
 fn the_sheet_and_single_keys() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.keys("4").await;
         page.js("document.querySelector('#tab-top').focus()").await;
         tab_to(page, "table-top_events").await;
@@ -180,20 +180,20 @@ fn the_sheet_and_single_keys() {
         page.keys("x").await;
         assert!(!page.address().await.contains("axis=step"));
         page.keys("]").await;
-        assert!(page.text("headline").await.starts_with("Peak 3.89 GiB"));
+        assert!(page.text("headline").await.starts_with("Rank 1: peak 3.89 GiB"));
         page.keys("]").await;
-        assert!(page.text("headline").await.starts_with("Peak 3.89 GiB"), "the last rank stays");
+        assert!(page.text("headline").await.starts_with("Rank 1: peak 3.89 GiB"), "the last rank stays");
         page.keys("[").await;
-        assert!(page.text("headline").await.starts_with("Peak 2.59 GiB"));
+        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
         page.keys("t").await;
         assert!(page.has("html[data-theme='dark']").await);
         page.keys("t").await;
         assert!(page.has("html[data-theme='light']").await);
         page.keys("l").await;
         assert!(page.has("html[lang='zh-CN']").await);
-        assert!(page.text("headline").await.starts_with("峰值：已分配 2.59 GiB"));
+        assert!(page.text("headline").await.starts_with("进程 0：峰值：已分配 2.59 GiB"));
         page.keys("l").await;
-        assert!(page.text("headline").await.starts_with("Peak 2.59 GiB"));
+        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
         page.keys("g").await;
         assert_eq!(page.focused().await, "timeline");
     });
@@ -202,7 +202,7 @@ fn the_sheet_and_single_keys() {
 /// What assistive technology is told.
 #[test]
 fn everything_has_a_name() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         for view in ["peak", "steps", "phases", "top", "modules", "tensors", "about"] {
             page.tab(view).await;
             let nameless = page

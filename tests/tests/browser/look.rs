@@ -11,15 +11,15 @@ use crate::pages;
 #[test]
 fn chinese_browsers_get_a_chinese_page() {
     with(Options { lang: "zh-CN", ..Options::default() }, async |page: &Page| {
-        page.open(&pages::ddp_at("")).await;
+        page.open(&pages::ddp_at("rank=0")).await;
         assert!(page.has("html[lang='zh-CN']").await);
-        assert!(page.text("headline").await.starts_with("峰值：已分配 2.59 GiB，已保留 2.84 GiB — 第 1 步，backward"));
+        assert!(page.text("headline").await.starts_with("进程 0：峰值：已分配 2.59 GiB，已保留 2.84 GiB — 第 1 步，backward"));
         let tabs = page.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.textContent).join()").await;
         assert!(tabs.as_str().unwrap().chars().filter(char::is_ascii_alphabetic).count() == 0, "{tabs}");
         assert_eq!(page.text("lang").await, "English");
         page.click("lang").await;
         assert!(page.has("html[lang='en']").await && page.address().await.contains("lang=en"));
-        assert!(page.text("headline").await.starts_with("Peak 2.59 GiB"));
+        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
         assert_eq!(page.text("lang").await, "中文");
     });
 }
@@ -27,7 +27,7 @@ fn chinese_browsers_get_a_chinese_page() {
 #[test]
 fn the_ground_follows_the_system_until_someone_chooses() {
     with(Options { dark: true, ..Options::default() }, async |page: &Page| {
-        page.open(&pages::ddp_at("")).await;
+        page.open(&pages::ddp_at("rank=0")).await;
         page.expect("willReadFrequently");
         let ground = async || {
             let script = "const d = document.querySelector('canvas.base').getContext('2d').getImageData(2, 2, 1, 1).data; \

@@ -4,6 +4,7 @@
 //! error in the console and on any dialog; see `e2e::harness`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod dbg;
 mod edges;
 mod exports;
 mod faults;

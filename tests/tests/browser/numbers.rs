@@ -25,7 +25,7 @@ fn original_memscope() {
 #[test]
 fn original_ddp_rank_0() {
     let run = pages::ddp_run(0);
-    at(&pages::ddp_at(""), async |page: &Page| {
+    at(&pages::ddp_at("rank=0"), async |page: &Page| {
         every_number(page, &run, pages::ddp()).await;
         page.tab("peak").await;
         assert!(!page.has("[data-testid='findings'] [data-kind='leak']").await, "rank 0 leaks nothing");
@@ -89,8 +89,8 @@ async fn head(page: &Page, run: &Run) {
     let e = &run.events[at];
     let headline = page.text("headline").await;
     let must = format!(
-        "Peak {} allocated, {} reserved — step {}, {}, {}",
-        units::size(peak),
+        "{} allocated, {} reserved — step {}, {}, {}",
+        pages::headline(run),
         units::size(run.peak_reserved()),
         e.step.unwrap(),
         e.phase,

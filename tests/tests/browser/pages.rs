@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use e2e::harness::{Options, Page, with};
 use e2e::run::Run;
-use e2e::{file_url, fixture, render};
+use e2e::{file_url, fixture, render, units};
 
 /// A file of this test run.
 pub fn temporary(name: &str) -> PathBuf {
@@ -36,4 +37,18 @@ pub fn ddp_run(rank: usize) -> Run {
 /// What `original_memscope` says.
 pub fn single_run() -> Run {
     Run::read(&fixture("original_memscope/rank00000/runtime_report.json"))
+}
+
+/// Runs a test on a rank of `original_ddp`.
+pub fn on_rank(rank: usize, test: impl AsyncFnOnce(&Page)) {
+    with(Options::default(), async |page: &Page| {
+        page.open(&ddp_at(&format!("rank={rank}"))).await;
+        test(page).await;
+    });
+}
+
+/// How the headline of a rank begins: with its number where the report has several.
+pub fn headline(run: &Run) -> String {
+    let peak = units::size(run.peak().0);
+    if run.meta("world_size") == "1" { format!("Peak {peak}") } else { format!("Rank {}: peak {peak}", run.meta("rank")) }
 }

@@ -1,7 +1,7 @@
 //! Selections that show everywhere, and links that reopen the same view.
 
 use e2e::expect;
-use e2e::harness::{Options, Page, on, with};
+use e2e::harness::{Options, Page, with};
 use serde_json::json;
 
 use crate::pages;
@@ -45,7 +45,7 @@ fn an_event_pinned_on_the_chart_shows_in_every_table() {
 #[test]
 fn a_module_selected_in_the_table_shows_on_the_chart_and_elsewhere() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         let bare = page.js("const c = document.querySelector('canvas.over'); return c.toDataURL()").await;
         page.tab("modules").await;
         page.click("modules-flat").await;
@@ -70,7 +70,7 @@ fn a_module_selected_in_the_table_shows_on_the_chart_and_elsewhere() {
 
 #[test]
 fn a_row_that_is_clicked_is_the_row_that_is_selected() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.tab("modules").await;
         page.click("expand-all").await;
         for row in [0, 2, 4, 6] {
@@ -117,7 +117,7 @@ async fn seen(page: &Page) -> serde_json::Value {
 fn a_copied_link_reopens_the_same_view() {
     let mut link = String::new();
     let mut was = json!(null);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.choose("rank", "1").await;
         page.tab("top").await;
         page.click("each").await;
@@ -156,7 +156,7 @@ fn a_copied_link_reopens_the_same_view() {
 
 #[test]
 fn the_address_is_followed_and_nonsense_in_it_is_harmless() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.js("location.hash = '#view=phases&rank=1'").await;
         page.settle().await;
         assert!(page.has("#tab-phases[aria-selected='true']").await);
@@ -164,7 +164,7 @@ fn the_address_is_followed_and_nonsense_in_it_is_harmless() {
         for hash in ["#view=nothing&rank=99&zoom=9-1&sel=e99999999", "#sel=m4294967295", "#sel=l9.9999999", "#%", "#q=%ff%00%e6", "#sort=a.b.c", "#sel=p99999"] {
             page.js_with("location.hash = arguments[0]", vec![json!(hash)]).await;
             page.settle().await;
-            assert!(page.text("headline").await.starts_with("Peak "), "{hash}");
+            assert!(page.text("headline").await.starts_with("Rank "), "{hash}");
         }
     });
 }

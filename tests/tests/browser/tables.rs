@@ -90,7 +90,7 @@ async fn counted(page: &Page, rows: usize) {
 #[test]
 fn filters_and_search() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.tab("top").await;
         page.choose("filter-step", "3").await;
         let step = expect::places(&run, |e| e.step == Some(3));
@@ -125,12 +125,11 @@ fn filters_and_search() {
 #[test]
 fn the_rank_selector_changes_everything() {
     let runs: [Run; 2] = [pages::ddp_run(0), pages::ddp_run(1)];
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         for rank in [1, 0, 1] {
             page.choose("rank", &rank.to_string()).await;
             let run = &runs[rank];
-            let (peak, _) = run.peak();
-            assert!(page.text("headline").await.starts_with(&format!("Peak {}", e2e::units::size(peak))));
+            assert!(page.text("headline").await.starts_with(&pages::headline(run)));
             assert!(page.text("facts").await.contains(&format!("cuda:{rank}")));
             page.tab("phases").await;
             page.must_show("phases", &expect::phases(run)).await;

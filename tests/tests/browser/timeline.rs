@@ -1,6 +1,6 @@
 //! The chart: what it shows, how it is zoomed and panned, and that its pixels are the data's.
 
-use e2e::harness::{Options, Page, on, with};
+use e2e::harness::{Options, Page, with};
 use e2e::run::Run;
 use e2e::units;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn hover_says_the_figures_and_a_click_pins_them() {
 #[test]
 fn hover_by_step_and_over_crowded_pixels() {
     let run = pages::ddp_run(0);
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         // The whole range: several events a pixel, the one with most allocated speaks.
         let (x, y) = position(page, 400, run.events.len()).await;
         point(page, (x, y)).await;
@@ -114,7 +114,7 @@ fn hover_by_step_and_over_crowded_pixels() {
 
 #[test]
 fn wheel_buttons_keys_and_double_click() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         let [left, right, top, _] = plot(page).await;
         let at = |share: f64| ((left + share * (right - left)) as i64, top as i64 + 60);
         let width = async || {
@@ -226,7 +226,7 @@ fn the_highest_pixel_is_the_highest_figure() {
 
 #[test]
 fn findings_are_named_on_the_chart() {
-    on(pages::ddp(), async |page: &Page| {
+    pages::on_rank(0, async |page: &Page| {
         page.catch_exports().await;
         for (rank, names) in [
             ("0", ["peak 2.59 GiB", "optimizer state", "back to 1.08 GiB"]),

@@ -51,7 +51,7 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
             out += "</ul>\n";
         }
         if n == 0 {
-            out += &format!("<p><b>{}</b></p>\n", html(Word::StaticNote.text(lang)));
+            out += &format!("<p><i>{}</i></p>\n", html(Word::StaticNote.text(lang)));
         }
         if facts.peak.allocated.is_some_and(|p| p.bytes > 0) {
             out += &chart(rank, &facts, lang)?;

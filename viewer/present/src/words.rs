@@ -183,7 +183,7 @@ words! {
     PartGlue: "viewer (glue and style)", "查看器（胶水与样式）";
     PartStatic: "static part", "静态部分";
     PartData: "data", "数据";
-    StaticNote: "This is the static part of a MemScope report: the interactive part needs scripts, and they are blocked or switched off here. Download the file and open it in a browser.", "这是 MemScope 报告的静态部分：交互部分需要脚本，而此处脚本被阻止或关闭。请下载该文件并用浏览器打开。";
+    StaticNote: "Static part of a MemScope report. Where this line stays, the interactive part is missing because scripts are blocked or switched off: download the file and open it in a browser.", "MemScope 报告的静态部分。若此行一直显示，则因脚本被阻止或关闭而缺少交互部分：请下载该文件并用浏览器打开。";
     TopNote: "the 20 places with most allocated", "已分配最多的 20 处";
     ModulesNote: "the 40 modules that added most", "增量最大的 40 个模块";
     Loading: "Loading the interactive part…", "正在加载交互部分…";

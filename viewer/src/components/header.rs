@@ -36,8 +36,7 @@ pub fn Header(state: State) -> impl IntoView {
                     let ranks = state.container.with(|c| c.as_ref().map_or(1, |c| c.header().ranks.len()));
                     headline_among(ranks, &d.rank, &d.facts, state.lang.get())
                 }
-                None if state.error.get().is_some() => String::new(),
-                None => state.t(Word::DropHere).to_owned(),
+                None => String::new(),
             }}</h1>
             <div class="run">
             <ul class="facts" data-testid="facts">
@@ -50,6 +49,12 @@ pub fn Header(state: State) -> impl IntoView {
             </ul>
             <p class="said" data-testid="estimate">{said(estimate)}</p>
             </div>
+            <Show when=move || state.data.with(Option::is_none)>
+                <label class="drop" data-testid="drop">
+                    {state.text(Word::DropHere)}
+                    <OpenInput state=state id="open-large"/>
+                </label>
+            </Show>
             <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
             <p class="said" role="status">{move || state.reading.get().map(|name| {
                 format!("{} {}", state.t(Word::Reading), short(&name, 80))
@@ -99,9 +104,9 @@ fn Ranks(state: State) -> impl IntoView {
     }
 }
 
-/// Open, link, language, ground, keyboard.
+/// The browser's own file chooser, unseen inside its label.
 #[component]
-fn Tools(state: State) -> impl IntoView {
+fn OpenInput(state: State, id: &'static str) -> impl IntoView {
     let input = NodeRef::<leptos::html::Input>::new();
     let picked = move |_| {
         let file = input
@@ -112,11 +117,17 @@ fn Tools(state: State) -> impl IntoView {
             open_file(state, file);
         }
     };
+    view! { <input type="file" class="hidden" data-testid=id node_ref=input on:change=picked/> }
+}
+
+/// Open, link, language, ground, keyboard.
+#[component]
+fn Tools(state: State) -> impl IntoView {
     let link = move |_| copy(&address(), move |ok| say(state, ok));
     view! {
         <label class="button">
             {state.text(Word::OpenFile)}
-            <input type="file" class="hidden" data-testid="open" node_ref=input on:change=picked/>
+            <OpenInput state=state id="open"/>
         </label>
         <button type="button" data-testid="link" on:click=link>{state.text(Word::CopyLink)}</button>
         <button type="button" data-testid="lang" on:click=move |_| toggle_lang(state)>
