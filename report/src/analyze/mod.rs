@@ -11,6 +11,8 @@ pub mod path;
 pub mod peak;
 pub mod phases;
 pub mod search;
+pub mod snapshot;
+pub mod stacked;
 pub mod steps;
 pub mod summary;
 pub mod tensors;
