@@ -3,6 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use super::flame::ink_on;
 use super::{Area, DrawError, Theme, failed, text_width, write};
 
 /// One bar.
@@ -108,13 +109,7 @@ pub fn stacked<DB: DrawingBackend>(
         ))
         .map_err(failed)?;
         if text_width(&part.label, size) + 8.0 * scale < width {
-            let RGBColor(r, g, b) = part.color;
-            let luma = 0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b);
-            let ink = if luma > 140.0 {
-                RGBColor(0, 0, 0)
-            } else {
-                RGBColor(255, 255, 255)
-            };
+            let ink = ink_on(part.color);
             let point = ((at + width / 2.0) as i32, h as i32 / 2);
             write(
                 area,

@@ -3,6 +3,7 @@
 
 mod axis;
 mod bars;
+mod flame;
 mod stack;
 mod theme;
 mod timeline;
@@ -12,6 +13,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
+pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
 pub use stack::{Pixels, at as allocation_at, stack};
 pub use theme::{Color, Theme, phase_color};
 pub use timeline::{Flag, Frame, Timeline, View, draw, minimap};
