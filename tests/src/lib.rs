@@ -8,7 +8,11 @@
 //! * [`serve`]: one page over HTTP with headers of a host.
 //!
 //! A harness fails by panicking with what went wrong.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test harness fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test harness fails by panicking"
+)]
 
 pub mod expect;
 pub mod harness;
@@ -22,14 +26,19 @@ use std::path::{Path, PathBuf};
 /// The folder with fixtures.
 #[must_use]
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(name)
 }
 
 /// Runs `memscope` in this process; panics when it does not end with 0.
 pub fn memscope(arguments: &[&str]) {
     let all = std::iter::once("memscope").chain(arguments.iter().copied());
     let code = site::run(all);
-    assert!(code == std::process::ExitCode::SUCCESS, "memscope {arguments:?} ended with {code:?}");
+    assert!(
+        code == std::process::ExitCode::SUCCESS,
+        "memscope {arguments:?} ended with {code:?}"
+    );
 }
 
 /// Renders inputs into `to` and gives it back.
@@ -44,5 +53,10 @@ pub fn render(inputs: &[&Path], to: PathBuf) -> PathBuf {
 /// The `file://` address of a page.
 #[must_use]
 pub fn file_url(path: &Path) -> String {
-    format!("file://{}", std::path::absolute(path).expect("an absolute path").display())
+    format!(
+        "file://{}",
+        std::path::absolute(path)
+            .expect("an absolute path")
+            .display()
+    )
 }

@@ -72,13 +72,16 @@ fn text(v: &Value) -> String {
 fn tensors(v: &Value) -> Vec<Tensor> {
     let tensor = |t: &Value| Tensor {
         name: text(&t["name"]),
-        shape: t["shape"].as_array().map_or_else(Vec::new, |d| d.iter().filter_map(Value::as_i64).collect()),
+        shape: t["shape"]
+            .as_array()
+            .map_or_else(Vec::new, |d| d.iter().filter_map(Value::as_i64).collect()),
         dtype: text(&t["dtype"]),
         device: text(&t["device"]),
         requires_grad: t["requires_grad"].as_bool(),
         bytes: t["bytes"].as_u64(),
     };
-    v.as_array().map_or_else(Vec::new, |list| list.iter().map(tensor).collect())
+    v.as_array()
+        .map_or_else(Vec::new, |list| list.iter().map(tensor).collect())
 }
 
 impl Run {
@@ -109,7 +112,12 @@ impl Run {
             grads: tensors(&e["grads"]),
             notes: text(&e["notes"]),
         };
-        let events = json["runtime_trace"].as_array().expect("runtime_trace").iter().map(event).collect();
+        let events = json["runtime_trace"]
+            .as_array()
+            .expect("runtime_trace")
+            .iter()
+            .map(event)
+            .collect();
         Self { json, events }
     }
 
@@ -133,8 +141,17 @@ impl Run {
 
     /// The highest of a figure and the first event that has it.
     pub fn first_highest(&self, figure: impl Fn(&Event) -> Option<u64>) -> (u64, usize) {
-        let highest = self.events.iter().filter_map(&figure).max().expect("figures");
-        let at = self.events.iter().position(|e| figure(e) == Some(highest)).expect("its event");
+        let highest = self
+            .events
+            .iter()
+            .filter_map(&figure)
+            .max()
+            .expect("figures");
+        let at = self
+            .events
+            .iter()
+            .position(|e| figure(e) == Some(highest))
+            .expect("its event");
         (highest, at)
     }
 
@@ -148,7 +165,9 @@ impl Run {
                 open.push(i);
             } else if let Some(at) = open.iter().rposition(|&p| {
                 let pre = &self.events[p];
-                pre.module == e.module && pre.phase == format!("{}_pre", e.phase) && pre.step == e.step
+                pre.module == e.module
+                    && pre.phase == format!("{}_pre", e.phase)
+                    && pre.step == e.step
             }) {
                 let pre = open[at];
                 open.truncate(at);

@@ -24,14 +24,18 @@ impl Server {
         let (seen, headers) = (Arc::clone(&paths), headers.to_owned());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let Some(line) = request(&stream) else { continue };
+                let Some(line) = request(&stream) else {
+                    continue;
+                };
                 seen.lock().expect("no panic before").push(line);
                 let head = format!(
                     "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n{headers}Connection: close\r\n\r\n",
                     body.len()
                 );
                 let mut stream = stream;
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+                let _ = stream
+                    .write_all(head.as_bytes())
+                    .and_then(|()| stream.write_all(&body));
             }
         });
         Self { port, paths }
@@ -72,7 +76,9 @@ impl Trap {
         let seen = Arc::clone(&caught);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                seen.lock().expect("no panic before").extend(request(&stream));
+                seen.lock()
+                    .expect("no panic before")
+                    .extend(request(&stream));
             }
         });
         Self { port, caught }
@@ -84,8 +90,13 @@ impl Trap {
         const MAKER: [&str; 3] = ["google.com", "googleapis.com", "gvt1.com"];
         let caught = self.caught.lock().expect("no panic before");
         let maker = |l: &&String| {
-            let host = l.split([' ', '/', ':']).find(|p| p.contains('.')).unwrap_or_default();
-            !MAKER.iter().any(|m| host == *m || host.ends_with(&format!(".{m}")))
+            let host = l
+                .split([' ', '/', ':'])
+                .find(|p| p.contains('.'))
+                .unwrap_or_default();
+            !MAKER
+                .iter()
+                .any(|m| host == *m || host.ends_with(&format!(".{m}")))
         };
         caught.iter().filter(maker).cloned().collect()
     }

@@ -46,14 +46,22 @@ pub fn number(n: i64) -> String {
         .rev()
         .map(|c| std::str::from_utf8(c).expect("digits"))
         .collect();
-    format!("{}{}", if n < 0 { "\u{2212}" } else { "" }, groups.join(","))
+    format!(
+        "{}{}",
+        if n < 0 { "\u{2212}" } else { "" },
+        groups.join(",")
+    )
 }
 
 /// `12.3 %`, `100 %`
 #[must_use]
 pub fn share(part: f64) -> String {
     let percent = part * 100.0;
-    let text = if percent.abs() < 99.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") };
+    let text = if percent.abs() < 99.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    };
     text.replace('-', "\u{2212}")
 }
 

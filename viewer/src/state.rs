@@ -101,7 +101,7 @@ pub struct Shown {
     pub axis: AxisKind,
     /// The part of the axis shown, as shares of the whole.
     pub zoom: (f64, f64),
-    /// The selection, see [`State::selection_word`].
+    /// The selection, see [`selection_word`].
     pub selection: Option<String>,
     /// Search text.
     pub query: String,

@@ -1,7 +1,7 @@
 //! What is given: found, named and read.
 //!
-//! * [`find`] turns arguments into inputs: files, `-`, and directories that are searched.
-//! * [`read`] turns inputs into one report.
+//! * [`mod@find`] turns arguments into inputs: files, `-`, and directories that are searched.
+//! * [`mod@read`] turns inputs into one report.
 //!
 //! An input has two names. The one for messages is the path as it was typed. The one in reports
 //! says no more of the machine than it takes to tell the inputs apart: a report is passed on.

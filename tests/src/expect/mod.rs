@@ -16,19 +16,31 @@ pub use modules::{flat_modules, tree_modules};
 pub type Row = Vec<Cell>;
 
 fn unknown() -> Cell {
-    Cell { text: "–".to_owned(), raw: None }
+    Cell {
+        text: "–".to_owned(),
+        raw: None,
+    }
 }
 
 fn size(v: Option<u64>) -> Cell {
-    v.map_or_else(unknown, |v| Cell { text: units::size(v), raw: Some(v.to_string()) })
+    v.map_or_else(unknown, |v| Cell {
+        text: units::size(v),
+        raw: Some(v.to_string()),
+    })
 }
 
 fn delta(v: Option<i64>) -> Cell {
-    v.map_or_else(unknown, |v| Cell { text: units::delta(v), raw: Some(v.to_string()) })
+    v.map_or_else(unknown, |v| Cell {
+        text: units::delta(v),
+        raw: Some(v.to_string()),
+    })
 }
 
 fn number(v: Option<i64>) -> Cell {
-    v.map_or_else(unknown, |v| Cell { text: units::number(v), raw: Some(v.to_string()) })
+    v.map_or_else(unknown, |v| Cell {
+        text: units::number(v),
+        raw: Some(v.to_string()),
+    })
 }
 
 fn count(n: usize) -> Cell {
@@ -36,11 +48,17 @@ fn count(n: usize) -> Cell {
 }
 
 fn share(v: f64) -> Cell {
-    Cell { text: units::share(v), raw: Some(v.to_string()) }
+    Cell {
+        text: units::share(v),
+        raw: Some(v.to_string()),
+    }
 }
 
 fn text(t: &str) -> Cell {
-    Cell { text: t.to_owned(), raw: None }
+    Cell {
+        text: t.to_owned(),
+        raw: None,
+    }
 }
 
 /// Events whose `key` is the same, in order of their first.
@@ -71,7 +89,9 @@ fn largest_delta(run: &Run, of: &[usize]) -> Option<i64> {
 }
 
 fn sum_delta(run: &Run, of: &[usize]) -> Option<i64> {
-    of.iter().filter_map(|&i| run.events[i].delta).reduce(|a, b| a + b)
+    of.iter()
+        .filter_map(|&i| run.events[i].delta)
+        .reduce(|a, b| a + b)
 }
 
 /// The phases table.
@@ -86,7 +106,10 @@ pub fn phases(run: &Run) -> Vec<Row> {
             delta(sum_delta(run, &of)),
         ]
     };
-    grouped(run, |e| e.phase.as_str(), |_| true).into_iter().map(row).collect()
+    grouped(run, |e| e.phase.as_str(), |_| true)
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 /// The steps table. Steps of the fixtures stand together.
@@ -94,7 +117,8 @@ pub fn phases(run: &Run) -> Vec<Row> {
 pub fn steps(run: &Run) -> Vec<Row> {
     let row = |(step, of): (Option<i64>, Vec<usize>)| {
         let events: Vec<&Event> = of.iter().map(|&i| &run.events[i]).collect();
-        let max = |f: &dyn Fn(&Event) -> Option<u64>| size(events.iter().filter_map(|e| f(e)).max());
+        let max =
+            |f: &dyn Fn(&Event) -> Option<u64>| size(events.iter().filter_map(|e| f(e)).max());
         vec![
             number(step),
             count(of.len()),
@@ -105,7 +129,10 @@ pub fn steps(run: &Run) -> Vec<Row> {
             max(&|e| e.max_reserved),
         ]
     };
-    grouped(run, |e| e.step, |_| true).into_iter().map(row).collect()
+    grouped(run, |e| e.step, |_| true)
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 /// The top events, one row a place, of those that `keep` accepts.
@@ -115,9 +142,16 @@ pub fn places(run: &Run, keep: impl Fn(&Event) -> bool) -> Vec<Row> {
     let mut all = grouped(run, key, keep);
     let best = |of: &[usize]| {
         let most = highest(run, of);
-        of.iter().copied().find(|&i| run.events[i].after == most).unwrap_or(of[0])
+        of.iter()
+            .copied()
+            .find(|&i| run.events[i].after == most)
+            .unwrap_or(of[0])
     };
-    all.sort_by(|(_, a), (_, b)| highest(run, b).cmp(&highest(run, a)).then(best(a).cmp(&best(b))));
+    all.sort_by(|(_, a), (_, b)| {
+        highest(run, b)
+            .cmp(&highest(run, a))
+            .then(best(a).cmp(&best(b)))
+    });
     all.into_iter()
         .map(|((kind, module, phase), of)| {
             let steps: Vec<i64> = of.iter().filter_map(|&i| run.events[i].step).collect();
@@ -166,7 +200,12 @@ pub fn events(run: &Run, keep: impl Fn(&Event) -> bool) -> Vec<Row> {
             text(&e.notes),
         ]
     };
-    run.events.iter().enumerate().filter(|(_, e)| keep(e)).map(row).collect()
+    run.events
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| keep(e))
+        .map(row)
+        .collect()
 }
 
 /// The tensors table, for all roles or one.
@@ -179,9 +218,15 @@ pub fn tensors(run: &Run, role: Option<&str>) -> Vec<Row> {
         // Both events of a pair name the same inputs: the first one counts.
         let second = partners[i].is_some_and(|p| p < i);
         let inputs: &[Tensor] = if second { &[] } else { &e.inputs };
-        for (role, list) in [("input", inputs), ("output", &e.outputs), ("gradient", &e.grads)] {
+        for (role, list) in [
+            ("input", inputs),
+            ("output", &e.outputs),
+            ("gradient", &e.grads),
+        ] {
             for t in list {
-                let slot = *at.entry((role, &e.module, format!("{t:?}"))).or_insert(all.len());
+                let slot = *at
+                    .entry((role, &e.module, format!("{t:?}")))
+                    .or_insert(all.len());
                 if slot == all.len() {
                     all.push((role, &e.module, t, i, 0));
                 }
@@ -214,7 +259,11 @@ pub fn tensors(run: &Run, role: Option<&str>) -> Vec<Row> {
 /// `numeric` hold numbers in their text.
 pub fn sort(rows: &mut [Row], column: usize, descending: bool, numeric: bool) {
     let figure = |c: &Cell| -> Option<f64> {
-        let text = if numeric { Some(&c.text) } else { c.raw.as_ref() };
+        let text = if numeric {
+            Some(&c.text)
+        } else {
+            c.raw.as_ref()
+        };
         text.and_then(|t| t.parse().ok())
     };
     let figures = numeric || rows.iter().any(|r| r[column].raw.is_some());

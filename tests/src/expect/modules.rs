@@ -23,7 +23,12 @@ fn place(module: &str) -> (&str, bool) {
         return (parameter.rsplit_once('.').map_or("", |p| p.0), false);
     }
     match module.rsplit_once('.') {
-        Some((path, last)) if last.ends_with(']') && (last.starts_with("output[") || last.starts_with("input[")) => (path, false),
+        Some((path, last))
+            if last.ends_with(']')
+                && (last.starts_with("output[") || last.starts_with("input[")) =>
+        {
+            (path, false)
+        }
         _ => (module, true),
     }
 }
@@ -32,11 +37,24 @@ impl Node {
     fn at(&mut self, path: &str, born: usize) -> &mut Self {
         let mut node = self;
         for name in path.split('.') {
-            let i = node.children.iter().position(|c| c.name == name).unwrap_or_else(|| {
-                let path = if node.path.is_empty() { name.to_owned() } else { format!("{}.{name}", node.path) };
-                node.children.push(Node { name: name.to_owned(), path, born, ..Node::default() });
-                node.children.len() - 1
-            });
+            let i = node
+                .children
+                .iter()
+                .position(|c| c.name == name)
+                .unwrap_or_else(|| {
+                    let path = if node.path.is_empty() {
+                        name.to_owned()
+                    } else {
+                        format!("{}.{name}", node.path)
+                    };
+                    node.children.push(Node {
+                        name: name.to_owned(),
+                        path,
+                        born,
+                        ..Node::default()
+                    });
+                    node.children.len() - 1
+                });
             node = &mut node.children[i];
         }
         node
@@ -59,10 +77,21 @@ impl Node {
         let mut f = self.own(run);
         let below: Vec<Figures> = self.children.iter().map(|c| c.rolled(run)).collect();
         if !self.called {
-            f.3 = below.iter().filter_map(|c| c.3).reduce(|a, b| a + b).or(f.3);
+            f.3 = below
+                .iter()
+                .filter_map(|c| c.3)
+                .reduce(|a, b| a + b)
+                .or(f.3);
         }
         for c in &below {
-            f = Figures(f.0 + c.0, f.1.max(c.1), f.2.max(c.2), f.3, f.4 + c.4, f.5 + c.5);
+            f = Figures(
+                f.0 + c.0,
+                f.1.max(c.1),
+                f.2.max(c.2),
+                f.3,
+                f.4 + c.4,
+                f.5 + c.5,
+            );
         }
         f
     }
@@ -76,8 +105,16 @@ impl Node {
 }
 
 fn tree(run: &Run) -> (Node, i64) {
-    let mut root = Node { called: true, ..Node::default() };
-    for (i, e) in run.events.iter().enumerate().filter(|(_, e)| e.kind != "step") {
+    let mut root = Node {
+        called: true,
+        ..Node::default()
+    };
+    for (i, e) in run
+        .events
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.kind != "step")
+    {
         let (path, called) = place(&e.module);
         let node = root.at(path, i);
         node.events.push(i);
@@ -108,7 +145,9 @@ pub fn tree_modules(run: &Run) -> Vec<Row> {
     let (root, total) = tree(run);
     let mut all = Vec::new();
     root.each(&mut all);
-    all.iter().map(|n| row(&n.name, &n.rolled(run), total)).collect()
+    all.iter()
+        .map(|n| row(&n.name, &n.rolled(run), total))
+        .collect()
 }
 
 /// Every row of the flat table, in order of first occurrence of the paths.

@@ -25,7 +25,9 @@ impl Drop for Driver {
 /// The one that runs, or a new one.
 pub(super) fn shared() -> Arc<Driver> {
     static RUNNING: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
-    let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut running = RUNNING
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     running.upgrade().unwrap_or_else(|| {
         let new = Arc::new(start());
         *running = Arc::downgrade(&new);
@@ -41,12 +43,21 @@ fn start() -> Driver {
         .stderr(Stdio::null())
         .spawn()
         .unwrap_or_else(|e| panic!("cannot start {exe}: {e}\n{INSTALL}"));
-    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(child.stdout.take().expect("piped"))
+        .lines()
+        .map_while(Result::ok);
     let line = lines
         .find(|l| l.contains("successfully on port"))
         .unwrap_or_else(|| panic!("{exe} ended without saying its port\n{INSTALL}"));
     // Keeps the pipe open: chromedriver ends when it cannot write.
     std::thread::spawn(move || lines.for_each(drop));
-    let port = line.trim_end_matches('.').rsplit(' ').next().expect("a word");
-    Driver { child, url: format!("http://127.0.0.1:{port}") }
+    let port = line
+        .trim_end_matches('.')
+        .rsplit(' ')
+        .next()
+        .expect("a word");
+    Driver {
+        child,
+        url: format!("http://127.0.0.1:{port}"),
+    }
 }

@@ -7,7 +7,12 @@ use super::Page;
 /// Requests that a page must not make, and errors and warnings that no test expects.
 pub(super) async fn faults(page: &Page, port: Option<u16>) -> Vec<String> {
     let mut out = Vec::new();
-    for entry in page.driver.get_log("performance").await.expect("the performance log") {
+    for entry in page
+        .driver
+        .get_log("performance")
+        .await
+        .expect("the performance log")
+    {
         let message: Value = serde_json::from_str(&entry.message).expect("JSON");
         let (method, params) = (&message["message"]["method"], &message["message"]["params"]);
         let url = match method.as_str().unwrap_or_default() {
@@ -22,7 +27,9 @@ pub(super) async fn faults(page: &Page, port: Option<u16>) -> Vec<String> {
         let Some(url) = url else { continue };
         let document = params["type"] == "Document";
         let own = url.starts_with("file://") && document
-            || ["data:", "blob:", "about:"].iter().any(|s| url.starts_with(s))
+            || ["data:", "blob:", "about:"]
+                .iter()
+                .any(|s| url.starts_with(s))
             || port.is_some_and(|p| {
                 let host = format!("http://127.0.0.1:{p}/");
                 url.starts_with(&host) && (document || url.ends_with("/favicon.ico"))

@@ -37,7 +37,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lang: "en-US", dark: false, size: (1280, 800), scripts: true, port: None }
+        Self {
+            lang: "en-US",
+            dark: false,
+            size: (1280, 800),
+            scripts: true,
+            port: None,
+        }
     }
 }
 
@@ -52,14 +58,26 @@ pub fn with(options: Options, test: impl AsyncFnOnce(&Page)) {
         let trap = Trap::set();
         let driver = WebDriver::new(&server.url, capabilities(&options, trap.port))
             .await
-            .unwrap_or_else(|e| panic!("chromedriver could not start Chromium: {e}\n{}", driver::INSTALL));
+            .unwrap_or_else(|e| {
+                panic!(
+                    "chromedriver could not start Chromium: {e}\n{}",
+                    driver::INSTALL
+                )
+            });
         let ended = driver
             .run_and_quit(async |driver| {
-                let page = Page { driver, expected: Mutex::default() };
+                let page = Page {
+                    driver,
+                    expected: Mutex::default(),
+                };
                 prepare(&page, &options).await;
                 test(&page).await;
                 let faults = log::faults(&page, options.port).await;
-                assert!(faults.is_empty(), "the page made requests or said errors:\n{}", faults.join("\n"));
+                assert!(
+                    faults.is_empty(),
+                    "the page made requests or said errors:\n{}",
+                    faults.join("\n")
+                );
                 Ok::<(), WebDriverError>(())
             })
             .await;
@@ -85,7 +103,9 @@ fn capabilities(options: &Options, proxy: u16) -> thirtyfour::ChromeCapabilities
     if Path::new(&binary).exists() {
         caps.set_binary(&binary).expect("a path");
     }
-    let own = options.port.map_or(String::new(), |p| format!(";127.0.0.1:{p}"));
+    let own = options
+        .port
+        .map_or(String::new(), |p| format!(";127.0.0.1:{p}"));
     let mut arguments: Vec<String> = [
         "--headless",
         "--no-sandbox",
@@ -113,9 +133,11 @@ fn capabilities(options: &Options, proxy: u16) -> thirtyfour::ChromeCapabilities
     if !options.scripts {
         prefs["profile.managed_default_content_settings.javascript"] = json!(2);
     }
-    caps.add_experimental_option("prefs", prefs).expect("preferences");
+    caps.add_experimental_option("prefs", prefs)
+        .expect("preferences");
     for kind in ["browser", "performance"] {
-        caps.set_logging_prefs(kind, thirtyfour::LoggingPrefsLogLevel::All).expect("a level");
+        caps.set_logging_prefs(kind, thirtyfour::LoggingPrefsLogLevel::All)
+            .expect("a level");
     }
     caps
 }

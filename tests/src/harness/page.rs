@@ -20,7 +20,10 @@ pub struct Page {
 impl Page {
     /// Errors that contain this are no failure.
     pub fn expect(&self, part: &str) {
-        self.expected.lock().expect("no panic before").push(part.to_owned());
+        self.expected
+            .lock()
+            .expect("no panic before")
+            .push(part.to_owned());
     }
 
     /// A call of Chromium's own protocol.
@@ -38,7 +41,10 @@ impl Page {
 
     /// Goes to an address.
     pub async fn goto(&self, url: &str) {
-        self.driver.goto(url).await.unwrap_or_else(|e| panic!("{url}: {e}"));
+        self.driver
+            .goto(url)
+            .await
+            .unwrap_or_else(|e| panic!("{url}: {e}"));
     }
 
     /// Goes to an address and waits until the viewer has started and drawn. A page that differs
@@ -65,7 +71,10 @@ impl Page {
     /// Runs a script with `arguments`.
     pub async fn js_with(&self, script: &str, arguments: Vec<Value>) -> Value {
         let answer = self.driver.execute(script, arguments).await;
-        answer.unwrap_or_else(|e| panic!("{script}: {e}")).json().clone()
+        answer
+            .unwrap_or_else(|e| panic!("{script}: {e}"))
+            .json()
+            .clone()
     }
 
     /// Runs an async function's body.
@@ -75,14 +84,21 @@ impl Page {
              (async (...arguments) => {{ {body} }})(...a).then(v => done({{ v }}), e => done({{ e: String(e?.stack ?? e) }}));"
         );
         let answer = self.driver.execute_async(script, arguments).await;
-        let answer = answer.unwrap_or_else(|e| panic!("{body}: {e}")).json().clone();
+        let answer = answer
+            .unwrap_or_else(|e| panic!("{body}: {e}"))
+            .json()
+            .clone();
         assert!(answer["e"].is_null(), "{body}: {}", answer["e"]);
         answer["v"].clone()
     }
 
     /// Two frames: what was to be drawn is drawn.
     pub async fn settle(&self) {
-        self.js_async("for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);", Vec::new()).await;
+        self.js_async(
+            "for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);",
+            Vec::new(),
+        )
+        .await;
     }
 
     /// Waits until an expression is neither null, false, 0 nor empty, and gives it.
@@ -99,7 +115,10 @@ impl Page {
             if yes {
                 return value;
             }
-            assert!(Instant::now() < end, "waited in vain: {what} ({expression})");
+            assert!(
+                Instant::now() < end,
+                "waited in vain: {what} ({expression})"
+            );
             tokio::time::sleep(Duration::from_millis(15)).await;
         }
     }
@@ -117,7 +136,8 @@ impl Page {
 
     /// The text of the element with a `data-testid`.
     pub async fn text(&self, id: &str) -> String {
-        let script = "return document.querySelector(`[data-testid='${arguments[0]}']`)?.textContent ?? null";
+        let script =
+            "return document.querySelector(`[data-testid='${arguments[0]}']`)?.textContent ?? null";
         match self.js_with(script, vec![json!(id)]).await {
             Value::String(s) => s,
             _ => panic!("nothing has the data-testid {id}"),
@@ -133,14 +153,20 @@ impl Page {
     /// Clicks as a person does: the element must be in sight and not covered.
     pub async fn click(&self, id: &str) {
         let element = self.find(id).await;
-        element.click().await.unwrap_or_else(|e| panic!("clicking {id}: {e}"));
+        element
+            .click()
+            .await
+            .unwrap_or_else(|e| panic!("clicking {id}: {e}"));
         self.settle().await;
     }
 
     /// Clicks the first element that a selector finds.
     pub async fn click_css(&self, selector: &str) {
         let element = self.css(selector).await;
-        element.click().await.unwrap_or_else(|e| panic!("clicking {selector}: {e}"));
+        element
+            .click()
+            .await
+            .unwrap_or_else(|e| panic!("clicking {selector}: {e}"));
         self.settle().await;
     }
 
@@ -165,7 +191,11 @@ impl Page {
     pub async fn choose(&self, id: &str, value: &str) {
         let list = self.find(id).await;
         let option = list.find(By::Css(format!("option[value='{value}']"))).await;
-        option.unwrap_or_else(|e| panic!("{id} has no {value:?}: {e}")).click().await.expect("a click");
+        option
+            .unwrap_or_else(|e| panic!("{id} has no {value:?}: {e}"))
+            .click()
+            .await
+            .expect("a click");
         self.settle().await;
     }
 
@@ -179,7 +209,11 @@ impl Page {
 
     /// The address.
     pub async fn address(&self) -> String {
-        self.js("return location.href").await.as_str().expect("an address").to_owned()
+        self.js("return location.href")
+            .await
+            .as_str()
+            .expect("an address")
+            .to_owned()
     }
 
     /// What has the focus: its id, else its `data-testid`, else its name in lower case.
@@ -195,9 +229,13 @@ impl Page {
 
     /// The page printed.
     pub async fn pdf(&self) -> Vec<u8> {
-        let answer = self.cdp("Page.printToPDF", json!({ "printBackground": true })).await;
+        let answer = self
+            .cdp("Page.printToPDF", json!({ "printBackground": true }))
+            .await;
         let text = answer["data"].as_str().expect("data");
-        base64::engine::general_purpose::STANDARD.decode(text).expect("base64")
+        base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .expect("base64")
     }
 
     /// From now on keeps what the page offers as downloads and puts on the clipboard, instead of

@@ -74,13 +74,36 @@ impl Page {
         let read = self.js_async(READ, vec![json!(name), json!(most)]).await;
         assert!(read.is_object(), "there is no table {name}");
         let text = |v: &Value| v.as_str().map(str::to_owned);
-        let mut table = Table { columns: Vec::new(), rows: Vec::new(), hits: Vec::new() };
-        table.columns = read["columns"].as_array().expect("columns").iter().filter_map(text).collect();
+        let mut table = Table {
+            columns: Vec::new(),
+            rows: Vec::new(),
+            hits: Vec::new(),
+        };
+        table.columns = read["columns"]
+            .as_array()
+            .expect("columns")
+            .iter()
+            .filter_map(text)
+            .collect();
         for (i, row) in read["rows"].as_array().expect("rows").iter().enumerate() {
-            assert!(row.is_object(), "row {i} of {name} cannot be scrolled to (of {})", read["total"]);
+            assert!(
+                row.is_object(),
+                "row {i} of {name} cannot be scrolled to (of {})",
+                read["total"]
+            );
             table.hits.push(row["hit"] == json!(true));
-            let cell = |c: &Value| Cell { text: text(&c[0]).unwrap_or_default(), raw: text(&c[1]) };
-            table.rows.push(row["cells"].as_array().expect("cells").iter().map(cell).collect());
+            let cell = |c: &Value| Cell {
+                text: text(&c[0]).unwrap_or_default(),
+                raw: text(&c[1]),
+            };
+            table.rows.push(
+                row["cells"]
+                    .as_array()
+                    .expect("cells")
+                    .iter()
+                    .map(cell)
+                    .collect(),
+            );
         }
         table
     }
@@ -96,7 +119,10 @@ impl Table {
     pub fn must_be(&self, name: &str, expected: &[Vec<Cell>]) {
         for (i, (is, must)) in self.rows.iter().zip(expected).enumerate() {
             for (column, (a, b)) in self.columns.iter().zip(is.iter().zip(must)) {
-                assert_eq!(a, b, "{name}, row {i}, column {column}\n  shown: {is:?}\n  computed: {must:?}");
+                assert_eq!(
+                    a, b,
+                    "{name}, row {i}, column {column}\n  shown: {is:?}\n  computed: {must:?}"
+                );
             }
             assert_eq!(is.len(), must.len(), "{name}, row {i}: number of cells");
         }
@@ -106,7 +132,11 @@ impl Table {
     /// The texts of one column.
     #[must_use]
     pub fn column(&self, id: &str) -> Vec<&Cell> {
-        let at = self.columns.iter().position(|c| c == id).unwrap_or_else(|| panic!("no column {id}"));
+        let at = self
+            .columns
+            .iter()
+            .position(|c| c == id)
+            .unwrap_or_else(|| panic!("no column {id}"));
         self.rows.iter().map(|r| &r[at]).collect()
     }
 }

@@ -30,7 +30,11 @@ async fn download(page: &Page, button: &str, folder: &Path, name: &str) -> Vec<u
         }
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;
     }
-    let there: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.file_name()).collect();
+    let there: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
     panic!("{button} gave no {name}; there are {there:?}");
 }
 
@@ -50,7 +54,10 @@ fn csv(text: &str) -> Vec<Vec<String>> {
             _ => field.push(c),
         }
     }
-    assert!(field.is_empty() && row.is_empty() && !quoted, "the last line ends");
+    assert!(
+        field.is_empty() && row.is_empty() && !quoted,
+        "the last line ends"
+    );
     rows
 }
 
@@ -63,11 +70,15 @@ fn csv_and_json_hold_every_row() {
         page.click("each").await;
         let mut must = expect::events(&run, |_| true);
         expect::sort(&mut must, 6, true, false);
-        let text = String::from_utf8(download(page, "csv", &folder, "memscope-events.csv").await).unwrap();
+        let text =
+            String::from_utf8(download(page, "csv", &folder, "memscope-events.csv").await).unwrap();
         let rows = csv(&text);
         assert_eq!(rows.len(), must.len() + 1);
         for (is, must) in rows[1..].iter().zip(&must) {
-            let must: Vec<&str> = must.iter().map(|c| c.raw.as_deref().unwrap_or(&c.text)).collect();
+            let must: Vec<&str> = must
+                .iter()
+                .map(|c| c.raw.as_deref().unwrap_or(&c.text))
+                .collect();
             assert_eq!(is, &must);
         }
         page.tab("phases").await;
@@ -77,7 +88,10 @@ fn csv_and_json_hold_every_row() {
         assert_eq!(rows.len(), must.len());
         for (is, must) in rows.iter().zip(&must) {
             assert_eq!(is["phase"], must[0].text.as_str());
-            for (id, cell) in ["count", "max_allocated", "max_delta", "sum_delta"].iter().zip(&must[1..]) {
+            for (id, cell) in ["count", "max_allocated", "max_delta", "sum_delta"]
+                .iter()
+                .zip(&must[1..])
+            {
                 assert_eq!(Some(is[*id].to_string()), cell.raw, "{id}");
             }
         }
@@ -94,16 +108,36 @@ fn charts_as_svg_and_png() {
             ("phases", "phases", "forward_backward_end"),
         ] {
             page.tab(tab).await;
-            let svg = download(page, &format!("{chart}-svg"), &folder, &format!("memscope-{chart}.svg")).await;
+            let svg = download(
+                page,
+                &format!("{chart}-svg"),
+                &folder,
+                &format!("memscope-{chart}.svg"),
+            )
+            .await;
             let svg = String::from_utf8(svg).unwrap();
-            assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{chart}");
+            assert!(
+                svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+                "{chart}"
+            );
             assert!(svg.contains(words), "{chart}.svg names {words}");
             assert!(!svg.contains("<script") && !svg.contains("href"), "{chart}");
-            let png = download(page, &format!("{chart}-png"), &folder, &format!("memscope-{chart}.png")).await;
+            let png = download(
+                page,
+                &format!("{chart}-png"),
+                &folder,
+                &format!("memscope-{chart}.png"),
+            )
+            .await;
             assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
             let width = u32::from_be_bytes(png[16..20].try_into().unwrap());
-            let shown = page.js("return document.querySelector('canvas.base').width").await;
-            assert!(width > 300 && u64::from(width) <= shown.as_u64().unwrap() + 60, "{chart} is {width} wide");
+            let shown = page
+                .js("return document.querySelector('canvas.base').width")
+                .await;
+            assert!(
+                width > 300 && u64::from(width) <= shown.as_u64().unwrap() + 60,
+                "{chart} is {width} wide"
+            );
             assert!(png.len() > 500, "{chart}.png has {} bytes", png.len());
         }
     });

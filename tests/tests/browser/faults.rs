@@ -9,7 +9,11 @@ use crate::pages;
 fn page(name: &str, body: &str) {
     let path = pages::temporary(name);
     let started = "globalThis.memscopeMarks = { started: 1 };";
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><script>{started}{body}</script>")).unwrap();
+    std::fs::write(
+        &path,
+        format!("<!doctype html><meta charset=utf-8><script>{started}{body}</script>"),
+    )
+    .unwrap();
     assert!(file_url(&path).starts_with("file:///"));
     on(&path, async |page| page.settle().await);
 }
@@ -17,7 +21,10 @@ fn page(name: &str, body: &str) {
 #[test]
 #[should_panic(expected = "request: http://example.com/x.png")]
 fn a_request_is_found() {
-    page("fault_request.html", "new Image().src = 'http://example.com/x.png'");
+    page(
+        "fault_request.html",
+        "new Image().src = 'http://example.com/x.png'",
+    );
 }
 
 #[test]
@@ -35,7 +42,10 @@ fn an_error_in_the_console_is_found() {
 #[test]
 #[should_panic(expected = "Uncaught Error: no")]
 fn an_uncaught_exception_is_found() {
-    page("fault_exception.html", "setTimeout(() => { throw new Error('no') })");
+    page(
+        "fault_exception.html",
+        "setTimeout(() => { throw new Error('no') })",
+    );
 }
 
 #[test]

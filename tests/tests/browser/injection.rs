@@ -29,7 +29,10 @@ fn strings() -> Vec<(String, String)> {
         "<base href=http://example.com/>",
         "模块 ключ 🦀 é",
     ];
-    let mut out: Vec<(String, String)> = plain.iter().map(|s| (json!(s).to_string(), (*s).to_owned())).collect();
+    let mut out: Vec<(String, String)> = plain
+        .iter()
+        .map(|s| (json!(s).to_string(), (*s).to_owned()))
+        .collect();
     let mut raw = |literal: &str, seen: &str| out.push((literal.to_owned(), seen.to_owned()));
     raw(r#""a\u2028b\u2029c""#, "a⟨U+2028⟩b⟨U+2029⟩c");
     raw(r#""nul\u0000end\u001b[31m""#, "nul␀end␛[31m");
@@ -39,7 +42,10 @@ fn strings() -> Vec<(String, String)> {
     raw(r#""\ufeff\u200bhidden""#, "⟨U+FEFF⟩⟨U+200B⟩hidden");
     for c in ["A", "模"] {
         let n = (1 << 20) / c.len();
-        raw(&format!("\"{}\"", c.repeat(n)), &format!("{}… ({n} characters)", c.repeat(300)));
+        raw(
+            &format!("\"{}\"", c.repeat(n)),
+            &format!("{}… ({n} characters)", c.repeat(300)),
+        );
     }
     out
 }
@@ -63,8 +69,19 @@ fn report(strings: &[(String, String)]) -> String {
         .collect();
     let fields: Vec<String> = strings.iter().map(|(s, _)| format!("{s}:{s}")).collect();
     let (fields, top) = (fields.join(","), &strings[0].0);
-    let known = ["device_name", "device", "dtype", "optimizer", "tensor_model_parallel_size", "use_distributed_optimizer"];
-    let known: Vec<String> = known.iter().zip(strings).map(|(k, (s, _))| format!("\"{k}\":{s}")).collect();
+    let known = [
+        "device_name",
+        "device",
+        "dtype",
+        "optimizer",
+        "tensor_model_parallel_size",
+        "use_distributed_optimizer",
+    ];
+    let known: Vec<String> = known
+        .iter()
+        .zip(strings)
+        .map(|(k, (s, _))| format!("\"{k}\":{s}"))
+        .collect();
     format!(
         r#"{{"runtime_trace":[{}],"peak":{{"phase":{top},"module":{},"step":1,"memory_bytes":5,"reserved_bytes":6,{fields}}},
         "top_events":[],"metadata":{{{},{fields}}},"comparisons":{{"static_peak_memory_bytes":1e9,{fields}}},{fields}}}"#,
@@ -115,16 +132,34 @@ fn nothing_runs_and_all_of_it_shows() {
             ("top", &["top_events"]),
             ("modules", &["module_tree"]),
             ("tensors", &["tensors"]),
-            ("about", &["metadata", "comparisons", "skipped", "recorded_peak", "source"]),
+            (
+                "about",
+                &[
+                    "metadata",
+                    "comparisons",
+                    "skipped",
+                    "recorded_peak",
+                    "source",
+                ],
+            ),
         ] {
             p.tab(tab).await;
             unharmed(p, tab).await;
             for table in tables {
                 let shown = p.table(table).await;
-                let texts: Vec<&str> = shown.rows.iter().flatten().map(|c| c.text.as_str()).collect();
+                let texts: Vec<&str> = shown
+                    .rows
+                    .iter()
+                    .flatten()
+                    .map(|c| c.text.as_str())
+                    .collect();
                 if ["phases", "top_events", "tensors", "metadata", "comparisons"].contains(table) {
                     for (_, seen) in &strings {
-                        assert!(texts.contains(&seen.as_str()), "{table} does not show {:.80}", seen);
+                        assert!(
+                            texts.contains(&seen.as_str()),
+                            "{table} does not show {:.80}",
+                            seen
+                        );
                     }
                 }
                 let long = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0);
@@ -138,8 +173,13 @@ fn nothing_runs_and_all_of_it_shows() {
                     "json" => drop(serde_json::from_str::<serde_json::Value>(&text).expect("JSON")),
                     "csv" => {
                         for formula in ["=cmd", "+1+1"] {
-                            let bare = |l: &str| l.starts_with(formula) || l.contains(&format!(",{formula}"));
-                            assert!(!text.lines().any(bare), "{tab}.csv has the formula {formula}");
+                            let bare = |l: &str| {
+                                l.starts_with(formula) || l.contains(&format!(",{formula}"))
+                            };
+                            assert!(
+                                !text.lines().any(bare),
+                                "{tab}.csv has the formula {formula}"
+                            );
                         }
                     }
                     _ => no_markup(&text),
@@ -186,24 +226,47 @@ async fn hover_and_select(p: &Page) {
 fn the_static_part_is_inert_too() {
     let strings = strings();
     for scripts in [false, true] {
-        with(Options { scripts, ..Options::default() }, async |p: &Page| {
-            if scripts {
-                // The viewer is kept from starting, but scripts may run.
-                let stop = "Object.defineProperty(globalThis, 'DecompressionStream', { value: undefined })";
-                p.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": stop })).await;
-            }
-            p.goto(&file_url(page())).await;
-            if scripts {
-                p.wait("the viewer did not start", "document.getElementById('memscope-error')?.textContent").await;
-            }
-            unharmed(p, "static part").await;
-            let text = p.js("return document.getElementById('memscope-static').textContent").await;
-            let text = text.as_str().unwrap();
-            for (_, seen) in strings.iter().take(12) {
-                assert!(text.contains(seen.as_str()), "the static part does not show {seen}");
-            }
-            assert!(text.len() < 400_000, "the static part has {} bytes", text.len());
-        });
+        with(
+            Options {
+                scripts,
+                ..Options::default()
+            },
+            async |p: &Page| {
+                if scripts {
+                    // The viewer is kept from starting, but scripts may run.
+                    let stop = "Object.defineProperty(globalThis, 'DecompressionStream', { value: undefined })";
+                    p.cdp(
+                        "Page.addScriptToEvaluateOnNewDocument",
+                        json!({ "source": stop }),
+                    )
+                    .await;
+                }
+                p.goto(&file_url(page())).await;
+                if scripts {
+                    p.wait(
+                        "the viewer did not start",
+                        "document.getElementById('memscope-error')?.textContent",
+                    )
+                    .await;
+                }
+                unharmed(p, "static part").await;
+                let text = p
+                    .js("return document.getElementById('memscope-static').textContent")
+                    .await;
+                let text = text.as_str().unwrap();
+                for (_, seen) in strings.iter().take(12) {
+                    assert!(
+                        text.contains(seen.as_str()),
+                        "the static part does not show {seen}"
+                    );
+                }
+                assert!(
+                    text.len() < 400_000,
+                    "the static part has {} bytes",
+                    text.len()
+                );
+            },
+        );
     }
 }
 
@@ -211,33 +274,63 @@ fn the_static_part_is_inert_too() {
 fn no_markup(markdown: &str) {
     let mut rest = markdown.to_owned();
     // Code spans are text to every renderer.
-    while let Some(open) = rest.find('`').filter(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\') {
+    while let Some(open) = rest
+        .find('`')
+        .filter(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\')
+    {
         let fence: String = rest[open..].chars().take_while(|&c| c == '`').collect();
         let inside = open + fence.len();
-        let Some(close) = rest[inside..].find(&fence) else { break };
+        let Some(close) = rest[inside..].find(&fence) else {
+            break;
+        };
         let end = inside + close + fence.len();
         rest.replace_range(open..end, "CODE");
     }
-    for bad in ["<script", "<img", "<svg", "<iframe", "</style", "](javascript"] {
-        let at = rest.find(bad).filter(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\');
-        assert!(at.is_none(), "{bad} stands bare in the Markdown: {:.200}", &rest[at.unwrap_or(0)..]);
+    for bad in [
+        "<script",
+        "<img",
+        "<svg",
+        "<iframe",
+        "</style",
+        "](javascript",
+    ] {
+        let at = rest
+            .find(bad)
+            .filter(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\');
+        assert!(
+            at.is_none(),
+            "{bad} stands bare in the Markdown: {:.200}",
+            &rest[at.unwrap_or(0)..]
+        );
     }
 }
 
 #[test]
 fn summaries_hold_no_markup_and_no_control_characters() {
     let input = input();
-    for (format, lang) in [("markdown", "en"), ("text", "en"), ("text", "zh"), ("json", "en")] {
+    for (format, lang) in [
+        ("markdown", "en"),
+        ("text", "en"),
+        ("text", "zh"),
+        ("json", "en"),
+    ] {
         let out = pages::temporary(&format!("injected.{format}.{lang}"));
         let [input, to] = [&input, &out].map(|p| p.to_str().unwrap());
-        memscope(&["summary", input, "--format", format, "--lang", lang, "-o", to]);
+        memscope(&[
+            "summary", input, "--format", format, "--lang", lang, "-o", to,
+        ]);
         let text = std::fs::read_to_string(&out).unwrap();
         match format {
             "markdown" => no_markup(&text),
             "json" => drop(serde_json::from_str::<serde_json::Value>(&text).expect("JSON")),
             _ => {
-                let hidden = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
-                assert_eq!(text.find(hidden), None, "the terminal gets a control character");
+                let hidden =
+                    |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+                assert_eq!(
+                    text.find(hidden),
+                    None,
+                    "the terminal gets a control character"
+                );
             }
         }
     }

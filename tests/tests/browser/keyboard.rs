@@ -19,7 +19,9 @@ async fn tab_to(page: &Page, id: &str) {
 }
 
 async fn selected_tab(page: &Page) -> String {
-    let id = page.js("return document.querySelector('[role=tab][aria-selected=true]').id").await;
+    let id = page
+        .js("return document.querySelector('[role=tab][aria-selected=true]').id")
+        .await;
     id.as_str().unwrap().to_owned()
 }
 
@@ -32,7 +34,12 @@ fn views_search_and_filters() {
         assert_eq!(first, "skip", "the first stop skips to the content");
         page.key(Key::Enter).await;
         assert_eq!(page.focused().await, "panel");
-        for (n, view) in ["peak", "steps", "phases", "top", "modules", "tensors", "about"].iter().enumerate() {
+        for (n, view) in [
+            "peak", "steps", "phases", "top", "modules", "tensors", "about",
+        ]
+        .iter()
+        .enumerate()
+        {
             page.keys(&(n + 1).to_string()).await;
             assert_eq!(selected_tab(page).await, format!("tab-{view}"));
         }
@@ -40,16 +47,29 @@ fn views_search_and_filters() {
         assert_eq!(page.focused().await, "search");
         assert_eq!(selected_tab(page).await, "tab-top");
         page.keys("lm_head 1").await;
-        assert_eq!(selected_tab(page).await, "tab-top", "digits are text while typing");
+        assert_eq!(
+            selected_tab(page).await,
+            "tab-top",
+            "digits are text while typing"
+        );
         page.key(Key::Backspace).await;
         page.key(Key::Backspace).await;
-        page.must_show("top_events", &expect::places(&run, |e| e.module.contains("lm_head") || e.notes.contains("lm_head"))).await;
+        page.must_show(
+            "top_events",
+            &expect::places(&run, |e| {
+                e.module.contains("lm_head") || e.notes.contains("lm_head")
+            }),
+        )
+        .await;
         page.key(Key::Escape).await;
         assert_eq!(page.focused().await, "panel");
         // Arrows between tabs.
         page.js("document.querySelector('#tab-top').focus()").await;
         page.key(Key::Right).await;
-        assert_eq!((selected_tab(page).await, page.focused().await), ("tab-modules".to_owned(), "tab-modules".to_owned()));
+        assert_eq!(
+            (selected_tab(page).await, page.focused().await),
+            ("tab-modules".to_owned(), "tab-modules".to_owned())
+        );
         page.key(Key::Left).await;
         assert_eq!(selected_tab(page).await, "tab-top");
         page.key(Key::Home).await;
@@ -64,17 +84,23 @@ fn rows_and_the_tree() {
         page.keys("4").await;
         page.js("document.querySelector('#tab-top').focus()").await;
         tab_to(page, "table-top_events").await;
-        page.keys(&format!("{0}{0}{1}", Key::Down.value(), Key::Enter.value())).await;
+        page.keys(&format!("{0}{0}{1}", Key::Down.value(), Key::Enter.value()))
+            .await;
         let places = expect::places(&run, |_| true);
         let table = page.table("top_events").await;
         assert!(table.hits[2], "the third row is selected");
         let readout = page.text("readout").await;
-        assert!(readout.contains(&places[2][1].text), "{readout} speaks of {:?}", places[2]);
+        assert!(
+            readout.contains(&places[2][1].text),
+            "{readout} speaks of {:?}",
+            places[2]
+        );
         // To the end of a long table and back.
         page.key(Key::End).await;
         let last = places.len() - 1;
         let there = format!("document.querySelector('#row-top_events-{last}.active')");
-        page.wait("the last row is drawn", &format!("!!{there}")).await;
+        page.wait("the last row is drawn", &format!("!!{there}"))
+            .await;
         let inside = page
             .js(&format!(
                 "const r = {there}.getBoundingClientRect(), b = document.querySelector(\"[data-testid='table-top_events']\").getBoundingClientRect(); \
@@ -84,8 +110,14 @@ fn rows_and_the_tree() {
         assert_eq!(inside, true, "the last row is in sight");
         page.key(Key::PageUp).await;
         page.key(Key::Home).await;
-        page.wait("the first row is drawn", "!!document.querySelector('#row-top_events-0.active')").await;
-        let named = page.js("return document.activeElement.getAttribute('aria-activedescendant')").await;
+        page.wait(
+            "the first row is drawn",
+            "!!document.querySelector('#row-top_events-0.active')",
+        )
+        .await;
+        let named = page
+            .js("return document.activeElement.getAttribute('aria-activedescendant')")
+            .await;
         assert_eq!(named, "row-top_events-0");
         page.key(Key::Escape).await;
         assert!(!page.address().await.contains("sel="));
@@ -100,15 +132,28 @@ fn rows_and_the_tree() {
         page.key(Key::Home).await;
         page.key(Key::Left).await;
         let closed = count().await;
-        assert_ne!(closed, format!("{} rows", units::number(all as i64)), "the root closes");
+        assert_ne!(
+            closed,
+            format!("{} rows", units::number(all as i64)),
+            "the root closes"
+        );
         page.key(Key::Right).await;
-        assert_eq!(count().await, format!("{} rows", units::number(all as i64)), "and opens");
+        assert_eq!(
+            count().await,
+            format!("{} rows", units::number(all as i64)),
+            "and opens"
+        );
         // A head is a button.
         page.keys("3").await;
-        page.js("document.querySelector('#tab-phases').focus()").await;
+        page.js("document.querySelector('#tab-phases').focus()")
+            .await;
         for _ in 0..60 {
             page.key(Key::Tab).await;
-            if page.js("return document.activeElement.closest('th')?.dataset.column ?? null").await == "count" {
+            if page
+                .js("return document.activeElement.closest('th')?.dataset.column ?? null")
+                .await
+                == "count"
+            {
                 break;
             }
         }
@@ -127,7 +172,10 @@ fn the_chart() {
         page.key(Key::Home).await;
         let event = async || {
             let text = page.text("readout").await;
-            text["event ".len()..text.find(" ·").expect("a readout")].replace(',', "").parse::<usize>().unwrap()
+            text["event ".len()..text.find(" ·").expect("a readout")]
+                .replace(',', "")
+                .parse::<usize>()
+                .unwrap()
         };
         assert_eq!(event().await, 0);
         page.keys(&Key::Right.value().to_string().repeat(3)).await;
@@ -139,15 +187,32 @@ fn the_chart() {
         page.keys("p").await;
         assert_eq!(event().await, run.peak().1, "p goes to the peak");
         page.key(Key::Enter).await;
-        assert!(page.address().await.contains(&format!("sel=e{}", run.peak().1)));
+        assert!(
+            page.address()
+                .await
+                .contains(&format!("sel=e{}", run.peak().1))
+        );
         page.keys("+++").await;
         let (a, b) = zoom(page).await;
         let at = (run.peak().1 as f64 + 0.5) / run.events.len() as f64;
-        assert!((b - a - 0.125).abs() < 1e-3 && a < at && at < b, "zooms around the cursor: {a} to {b}");
-        page.driver.action_chain().key_down(Key::Shift).send_keys(Key::Right.value().to_string()).key_up(Key::Shift).perform().await.unwrap();
+        assert!(
+            (b - a - 0.125).abs() < 1e-3 && a < at && at < b,
+            "zooms around the cursor: {a} to {b}"
+        );
+        page.driver
+            .action_chain()
+            .key_down(Key::Shift)
+            .send_keys(Key::Right.value().to_string())
+            .key_up(Key::Shift)
+            .perform()
+            .await
+            .unwrap();
         page.settle().await;
         let (a2, b2) = zoom(page).await;
-        assert!(a2 > a && (b2 - a2 - 0.125).abs() < 1e-3, "Shift and an arrow pan");
+        assert!(
+            a2 > a && (b2 - a2 - 0.125).abs() < 1e-3,
+            "Shift and an arrow pan"
+        );
         page.keys("-").await;
         page.keys("0").await;
         assert_eq!(zoom(page).await, (0.0, 1.0));
@@ -163,37 +228,78 @@ fn the_sheet_and_single_keys() {
         page.js("document.querySelector('#tab-top').focus()").await;
         tab_to(page, "table-top_events").await;
         page.keys("?").await;
-        page.wait("the sheet is open", "!!document.querySelector(\"[data-testid='help']\")").await;
-        assert_eq!(page.focused().await, "help-close", "the focus is in the sheet");
-        let keys = page.js("return document.querySelectorAll(\"[data-testid='help'] kbd\").length").await;
+        page.wait(
+            "the sheet is open",
+            "!!document.querySelector(\"[data-testid='help']\")",
+        )
+        .await;
+        assert_eq!(
+            page.focused().await,
+            "help-close",
+            "the focus is in the sheet"
+        );
+        let keys = page
+            .js("return document.querySelectorAll(\"[data-testid='help'] kbd\").length")
+            .await;
         assert!(keys.as_u64().unwrap() >= 10);
         page.keys("3").await;
-        assert_eq!(selected_tab(page).await, "tab-top", "keys rest while the sheet is open");
+        assert_eq!(
+            selected_tab(page).await,
+            "tab-top",
+            "keys rest while the sheet is open"
+        );
         page.key(Key::Tab).await;
-        let inside = page.js("return !!document.activeElement.closest(\"[data-testid='help']\")").await;
+        let inside = page
+            .js("return !!document.activeElement.closest(\"[data-testid='help']\")")
+            .await;
         assert_eq!(inside, true, "Tab stays in the sheet");
         page.key(Key::Escape).await;
         assert!(!page.has("[data-testid='help']").await);
-        assert_eq!(page.focused().await, "table-top_events", "the focus returns to where it was");
+        assert_eq!(
+            page.focused().await,
+            "table-top_events",
+            "the focus returns to where it was"
+        );
         page.keys("x").await;
         assert!(page.address().await.contains("axis=step"));
         page.keys("x").await;
         assert!(!page.address().await.contains("axis=step"));
         page.keys("]").await;
-        assert!(page.text("headline").await.starts_with("Rank 1: peak 3.89 GiB"));
+        assert!(
+            page.text("headline")
+                .await
+                .starts_with("Rank 1: peak 3.89 GiB")
+        );
         page.keys("]").await;
-        assert!(page.text("headline").await.starts_with("Rank 1: peak 3.89 GiB"), "the last rank stays");
+        assert!(
+            page.text("headline")
+                .await
+                .starts_with("Rank 1: peak 3.89 GiB"),
+            "the last rank stays"
+        );
         page.keys("[").await;
-        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
+        assert!(
+            page.text("headline")
+                .await
+                .starts_with("Rank 0: peak 2.59 GiB")
+        );
         page.keys("t").await;
         assert!(page.has("html[data-theme='dark']").await);
         page.keys("t").await;
         assert!(page.has("html[data-theme='light']").await);
         page.keys("l").await;
         assert!(page.has("html[lang='zh-CN']").await);
-        assert!(page.text("headline").await.starts_with("进程 0：峰值：已分配 2.59 GiB"));
+        assert!(
+            page.text("headline")
+                .await
+                .starts_with("进程 0：峰值：已分配 2.59 GiB")
+        );
         page.keys("l").await;
-        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
+        assert!(
+            page.text("headline")
+                .await
+                .starts_with("Rank 0: peak 2.59 GiB")
+        );
         page.keys("g").await;
         assert_eq!(page.focused().await, "timeline");
     });
@@ -203,7 +309,9 @@ fn the_sheet_and_single_keys() {
 #[test]
 fn everything_has_a_name() {
     pages::on_rank(0, async |page: &Page| {
-        for view in ["peak", "steps", "phases", "top", "modules", "tensors", "about"] {
+        for view in [
+            "peak", "steps", "phases", "top", "modules", "tensors", "about",
+        ] {
             page.tab(view).await;
             let nameless = page
                 .js("return [...document.querySelectorAll('button, select, input, [role=img], [role=application], [tabindex=\"0\"]')] \

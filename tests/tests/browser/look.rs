@@ -10,44 +10,78 @@ use crate::pages;
 
 #[test]
 fn chinese_browsers_get_a_chinese_page() {
-    with(Options { lang: "zh-CN", ..Options::default() }, async |page: &Page| {
-        page.open(&pages::ddp_at("rank=0")).await;
-        assert!(page.has("html[lang='zh-CN']").await);
-        assert!(page.text("headline").await.starts_with("进程 0：峰值：已分配 2.59 GiB，已保留 2.84 GiB — 第 1 步，backward"));
-        let tabs = page.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.textContent).join()").await;
-        assert!(tabs.as_str().unwrap().chars().filter(char::is_ascii_alphabetic).count() == 0, "{tabs}");
-        assert_eq!(page.text("lang").await, "English");
-        page.click("lang").await;
-        assert!(page.has("html[lang='en']").await && page.address().await.contains("lang=en"));
-        assert!(page.text("headline").await.starts_with("Rank 0: peak 2.59 GiB"));
-        assert_eq!(page.text("lang").await, "中文");
-    });
+    with(
+        Options {
+            lang: "zh-CN",
+            ..Options::default()
+        },
+        async |page: &Page| {
+            page.open(&pages::ddp_at("rank=0")).await;
+            assert!(page.has("html[lang='zh-CN']").await);
+            assert!(
+                page.text("headline").await.starts_with(
+                    "进程 0：峰值：已分配 2.59 GiB，已保留 2.84 GiB — 第 1 步，backward"
+                )
+            );
+            let tabs = page.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.textContent).join()").await;
+            assert!(
+                tabs.as_str()
+                    .unwrap()
+                    .chars()
+                    .filter(char::is_ascii_alphabetic)
+                    .count()
+                    == 0,
+                "{tabs}"
+            );
+            assert_eq!(page.text("lang").await, "English");
+            page.click("lang").await;
+            assert!(page.has("html[lang='en']").await && page.address().await.contains("lang=en"));
+            assert!(
+                page.text("headline")
+                    .await
+                    .starts_with("Rank 0: peak 2.59 GiB")
+            );
+            assert_eq!(page.text("lang").await, "中文");
+        },
+    );
 }
 
 #[test]
 fn the_ground_follows_the_system_until_someone_chooses() {
-    with(Options { dark: true, ..Options::default() }, async |page: &Page| {
-        page.open(&pages::ddp_at("rank=0")).await;
-        page.expect("willReadFrequently");
-        let ground = async || {
-            let script = "const d = document.querySelector('canvas.base').getContext('2d').getImageData(2, 2, 1, 1).data; \
+    with(
+        Options {
+            dark: true,
+            ..Options::default()
+        },
+        async |page: &Page| {
+            page.open(&pages::ddp_at("rank=0")).await;
+            page.expect("willReadFrequently");
+            let ground = async || {
+                let script = "const d = document.querySelector('canvas.base').getContext('2d').getImageData(2, 2, 1, 1).data; \
                           return [d[0], document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]";
-            page.js(script).await
-        };
-        let dark = ground().await;
-        assert!(dark[0].as_u64().unwrap() < 60 && dark[1] == "dark", "{dark}");
-        page.dark(false).await;
-        page.settle().await;
-        let light = ground().await;
-        assert!(light[0].as_u64().unwrap() > 200 && light[1] == "light", "{light}");
-        assert_ne!(dark[2], light[2]);
-        page.click("theme").await;
-        assert_eq!(ground().await, dark);
-        page.dark(true).await;
-        page.dark(false).await;
-        page.settle().await;
-        assert_eq!(ground().await, dark, "what was chosen stays");
-    });
+                page.js(script).await
+            };
+            let dark = ground().await;
+            assert!(
+                dark[0].as_u64().unwrap() < 60 && dark[1] == "dark",
+                "{dark}"
+            );
+            page.dark(false).await;
+            page.settle().await;
+            let light = ground().await;
+            assert!(
+                light[0].as_u64().unwrap() > 200 && light[1] == "light",
+                "{light}"
+            );
+            assert_ne!(dark[2], light[2]);
+            page.click("theme").await;
+            assert_eq!(ground().await, dark);
+            page.dark(true).await;
+            page.dark(false).await;
+            page.settle().await;
+            assert_eq!(ground().await, dark, "what was chosen stays");
+        },
+    );
 }
 
 fn artifacts() -> PathBuf {
@@ -59,7 +93,9 @@ fn artifacts() -> PathBuf {
     folder
 }
 
-const VIEWS: [&str; 7] = ["peak", "steps", "phases", "top", "modules", "tensors", "about"];
+const VIEWS: [&str; 7] = [
+    "peak", "steps", "phases", "top", "modules", "tensors", "about",
+];
 
 fn shots(name: &str, options: Options, dark: bool) {
     let folder = artifacts();
@@ -67,7 +103,11 @@ fn shots(name: &str, options: Options, dark: bool) {
         page.open(&pages::ddp_at("rank=1")).await;
         page.dark(dark).await;
         for view in VIEWS {
-            page.js_with("location.hash = arguments[0]", vec![json!(format!("rank=1&view={view}"))]).await;
+            page.js_with(
+                "location.hash = arguments[0]",
+                vec![json!(format!("rank=1&view={view}"))],
+            )
+            .await;
             page.settle().await;
             let png = page.shot().await;
             assert!(png.len() > 10_000, "{view} is a blank picture");
@@ -86,12 +126,26 @@ fn laptop_light() {
 
 #[test]
 fn laptop_dark() {
-    shots("dark", Options { dark: true, ..Options::default() }, true);
+    shots(
+        "dark",
+        Options {
+            dark: true,
+            ..Options::default()
+        },
+        true,
+    );
 }
 
 #[test]
 fn phone() {
-    shots("phone", Options { size: (390, 844), ..Options::default() }, false);
+    shots(
+        "phone",
+        Options {
+            size: (390, 844),
+            ..Options::default()
+        },
+        false,
+    );
 }
 
 #[test]
@@ -99,9 +153,14 @@ fn print() {
     let folder = artifacts();
     with(Options::default(), async |page: &Page| {
         for view in VIEWS {
-            page.open(&pages::ddp_at(&format!("rank=1&view={view}"))).await;
+            page.open(&pages::ddp_at(&format!("rank=1&view={view}")))
+                .await;
             let pdf = page.pdf().await;
-            assert!(pdf.starts_with(b"%PDF") && pdf.len() > 5_000, "{view}: {} bytes", pdf.len());
+            assert!(
+                pdf.starts_with(b"%PDF") && pdf.len() > 5_000,
+                "{view}: {} bytes",
+                pdf.len()
+            );
             std::fs::write(folder.join(format!("ddp-rank1-{view}-print.pdf")), pdf).unwrap();
         }
     });
@@ -111,15 +170,28 @@ fn print() {
 #[test]
 fn the_first_screen_answers() {
     let run: Run = pages::ddp_run(1);
-    with(Options { size: (1280, 800), ..Options::default() }, async |page: &Page| {
-        page.open(&pages::ddp_at("rank=1")).await;
-        let bottom = page
+    with(
+        Options {
+            size: (1280, 800),
+            ..Options::default()
+        },
+        async |page: &Page| {
+            page.open(&pages::ddp_at("rank=1")).await;
+            let bottom = page
             .js("const b = (s) => document.querySelector(s).getBoundingClientRect().bottom; \
                  return [b(\"[data-testid='headline']\"), b('#timeline'), b(\"[data-testid='peak-bar']\"), b('#row-peak_parts-0'), innerHeight]")
             .await;
-        let at = |i: usize| bottom[i].as_f64().unwrap();
-        assert!(at(0) < 260.0, "the headline: {bottom}");
-        assert!(at(1) < at(4) && at(2) < at(4) && at(3) < at(4), "the chart, the bar and its first row are in sight: {bottom}");
-        assert!(page.text("headline").await.contains(&e2e::units::size(run.peak().0)));
-    });
+            let at = |i: usize| bottom[i].as_f64().unwrap();
+            assert!(at(0) < 260.0, "the headline: {bottom}");
+            assert!(
+                at(1) < at(4) && at(2) < at(4) && at(3) < at(4),
+                "the chart, the bar and its first row are in sight: {bottom}"
+            );
+            assert!(
+                page.text("headline")
+                    .await
+                    .contains(&e2e::units::size(run.peak().0))
+            );
+        },
+    );
 }

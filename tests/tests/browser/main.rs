@@ -2,9 +2,12 @@
 //!
 //! Every test has a browser of its own with an empty profile, and fails on any request, on any
 //! error in the console and on any dialog; see `e2e::harness`.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests fail by panicking"
+)]
 
-mod dbg;
 mod edges;
 mod exports;
 mod faults;

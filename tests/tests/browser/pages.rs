@@ -21,7 +21,12 @@ pub fn ddp() -> &'static Path {
 /// `original_memscope`.
 pub fn single() -> &'static Path {
     static PAGE: OnceLock<PathBuf> = OnceLock::new();
-    PAGE.get_or_init(|| render(&[&fixture("original_memscope")], temporary("original_memscope.html")))
+    PAGE.get_or_init(|| {
+        render(
+            &[&fixture("original_memscope")],
+            temporary("original_memscope.html"),
+        )
+    })
 }
 
 /// The address of `original_ddp` with a hash.
@@ -31,7 +36,9 @@ pub fn ddp_at(hash: &str) -> String {
 
 /// What a rank of `original_ddp` says.
 pub fn ddp_run(rank: usize) -> Run {
-    Run::read(&fixture(&format!("original_ddp/rank0000{rank}/runtime_report.json")))
+    Run::read(&fixture(&format!(
+        "original_ddp/rank0000{rank}/runtime_report.json"
+    )))
 }
 
 /// What `original_memscope` says.
@@ -50,5 +57,9 @@ pub fn on_rank(rank: usize, test: impl AsyncFnOnce(&Page)) {
 /// How the headline of a rank begins: with its number where the report has several.
 pub fn headline(run: &Run) -> String {
     let peak = units::size(run.peak().0);
-    if run.meta("world_size") == "1" { format!("Peak {peak}") } else { format!("Rank {}: peak {peak}", run.meta("rank")) }
+    if run.meta("world_size") == "1" {
+        format!("Peak {peak}")
+    } else {
+        format!("Rank {}: peak {peak}", run.meta("rank"))
+    }
 }

@@ -23,7 +23,10 @@ fn a_report_is_small() {
     let page = std::fs::read_to_string(pages::ddp()).unwrap();
     // The program stands in the page gzipped, as base64.
     let program = between(&page, "id=\"memscope-wasm\"", "</script>");
-    let program = base64::engine::general_purpose::STANDARD.decode(program).unwrap().len();
+    let program = base64::engine::general_purpose::STANDARD
+        .decode(program)
+        .unwrap()
+        .len();
     let glue = gzip(between(&page, "id=\"memscope-boot\"", "</script>").as_bytes());
     let style = gzip(between(&page, "<style", "</style>").as_bytes());
     let (viewer, whole) = (program + glue + style, page.len());
@@ -39,5 +42,8 @@ fn a_report_is_small() {
 fn the_same_input_gives_the_same_bytes() {
     let again = pages::temporary("again.html");
     e2e::render(&[&e2e::fixture("original_ddp")], again.clone());
-    assert!(std::fs::read(again).unwrap() == std::fs::read(pages::ddp()).unwrap(), "two pages of one input differ");
+    assert!(
+        std::fs::read(again).unwrap() == std::fs::read(pages::ddp()).unwrap(),
+        "two pages of one input differ"
+    );
 }

@@ -13,21 +13,33 @@ fn an_event_pinned_on_the_chart_shows_in_every_table() {
     let event = 671;
     let e = run.events[event].clone();
     with(Options::default(), async |page: &Page| {
-        page.open(&pages::ddp_at("rank=1&zoom=0.400000-0.440000")).await;
+        page.open(&pages::ddp_at("rank=1&zoom=0.400000-0.440000"))
+            .await;
         let at = position(page, event, run.events.len()).await;
-        page.driver.action_chain().move_to(at.0, at.1).click().perform().await.unwrap();
+        page.driver
+            .action_chain()
+            .move_to(at.0, at.1)
+            .click()
+            .perform()
+            .await
+            .unwrap();
         page.settle().await;
         let hits = async |name: &str, column: &str| -> Vec<String> {
             let table = page.table(name).await;
             let cells = table.column(column);
-            cells.iter().zip(&table.hits).filter(|(_, hit)| **hit).map(|(c, _)| c.text.clone()).collect()
+            cells
+                .iter()
+                .zip(&table.hits)
+                .filter(|(_, hit)| **hit)
+                .map(|(c, _)| c.text.clone())
+                .collect()
         };
         page.tab("steps").await;
         assert_eq!(hits("steps", "step").await, [e.step.unwrap().to_string()]);
         page.tab("phases").await;
-        assert_eq!(hits("phases", "phase").await, [e.phase.clone()]);
+        assert_eq!(hits("phases", "phase").await, [e.phase.as_str()]);
         page.tab("top").await;
-        assert_eq!(hits("top_events", "module").await, [e.module.clone()]);
+        assert_eq!(hits("top_events", "module").await, [e.module.as_str()]);
         page.click("each").await;
         assert_eq!(hits("events", "event").await, [event.to_string()]);
         page.tab("modules").await;
@@ -36,7 +48,8 @@ fn an_event_pinned_on_the_chart_shows_in_every_table() {
         page.tab("tensors").await;
         let table = page.table("tensors").await;
         for (cell, hit) in table.column("module").iter().zip(&table.hits) {
-            let same = cell.text.trim_end_matches(".output[0]") == e.module.trim_end_matches(".output[0]");
+            let same =
+                cell.text.trim_end_matches(".output[0]") == e.module.trim_end_matches(".output[0]");
             assert_eq!(*hit, same, "{} against {}", cell.text, e.module);
         }
     });
@@ -46,25 +59,44 @@ fn an_event_pinned_on_the_chart_shows_in_every_table() {
 fn a_module_selected_in_the_table_shows_on_the_chart_and_elsewhere() {
     let run = pages::ddp_run(0);
     pages::on_rank(0, async |page: &Page| {
-        let bare = page.js("const c = document.querySelector('canvas.over'); return c.toDataURL()").await;
+        let bare = page
+            .js("const c = document.querySelector('canvas.over'); return c.toDataURL()")
+            .await;
         page.tab("modules").await;
         page.click("modules-flat").await;
         let flat = page.table("modules").await;
-        let at = flat.column("module").iter().position(|c| c.text == "lm_head").expect("lm_head");
+        let at = flat
+            .column("module")
+            .iter()
+            .position(|c| c.text == "lm_head")
+            .expect("lm_head");
         page.click_css(&format!("#row-modules-{at}")).await;
-        assert!(page.address().await.contains("sel=m"), "{}", page.address().await);
-        let marked = page.js("const c = document.querySelector('canvas.over'); return c.toDataURL()").await;
+        assert!(
+            page.address().await.contains("sel=m"),
+            "{}",
+            page.address().await
+        );
+        let marked = page
+            .js("const c = document.querySelector('canvas.over'); return c.toDataURL()")
+            .await;
         assert_ne!(bare, marked, "the chart marks the module's events");
         page.tab("top").await;
         page.click("each").await;
         let table = page.table("events").await;
-        let own = |m: &str| m == "lm_head" || m == "lm_head.output[0]" || m == "param::lm_head.weight";
+        let own =
+            |m: &str| m == "lm_head" || m == "lm_head.output[0]" || m == "param::lm_head.weight";
         for (cell, hit) in table.column("module").iter().zip(&table.hits) {
             assert_eq!(*hit, own(&cell.text), "{}", cell.text);
         }
-        assert_eq!(table.hits.iter().filter(|h| **h).count(), run.events.iter().filter(|e| own(&e.module)).count());
+        assert_eq!(
+            table.hits.iter().filter(|h| **h).count(),
+            run.events.iter().filter(|e| own(&e.module)).count()
+        );
         page.keys("\u{e00c}").await;
-        assert!(!page.address().await.contains("sel="), "Escape clears the selection");
+        assert!(
+            !page.address().await.contains("sel="),
+            "Escape clears the selection"
+        );
     });
 }
 
@@ -78,17 +110,33 @@ fn a_row_that_is_clicked_is_the_row_that_is_selected() {
             let table = page.table("module_tree").await;
             assert!(table.hits[row], "row {row} was clicked");
             let below = table.hits.iter().skip(row).take_while(|h| **h).count();
-            assert_eq!(table.hits.iter().filter(|h| **h).count(), below, "only it and what lies below it");
+            assert_eq!(
+                table.hits.iter().filter(|h| **h).count(),
+                below,
+                "only it and what lies below it"
+            );
             // The same row again lets go.
             page.click_css(&format!("#row-module_tree-{row}")).await;
             assert!(!page.address().await.contains("sel="));
         }
-        for (tab, table, rows) in [("peak", "peak_parts", 3), ("steps", "steps", 6), ("phases", "phases", 8), ("top", "top_events", 5), ("tensors", "tensors", 5)] {
+        for (tab, table, rows) in [
+            ("peak", "peak_parts", 3),
+            ("steps", "steps", 6),
+            ("phases", "phases", 8),
+            ("top", "top_events", 5),
+            ("tensors", "tensors", 5),
+        ] {
             page.tab(tab).await;
             for row in 0..rows {
                 page.click_css(&format!("#row-{table}-{row}")).await;
-                assert!(page.address().await.contains("sel="), "{table} row {row} selects nothing");
-                assert!(page.table(table).await.hits[row], "{table} row {row} was clicked");
+                assert!(
+                    page.address().await.contains("sel="),
+                    "{table} row {row} selects nothing"
+                );
+                assert!(
+                    page.table(table).await.hits[row],
+                    "{table} row {row} was clicked"
+                );
                 page.keys("\u{e00c}").await;
             }
         }
@@ -109,7 +157,11 @@ async fn seen(page: &Page) -> serde_json::Value {
              base: document.querySelector('canvas.base').toDataURL(), over: document.querySelector('canvas.over').toDataURL() }")
         .await;
     let table = page.table("events").await;
-    let rows: Vec<Vec<&str>> = table.rows.iter().map(|r| r.iter().map(|c| c.text.as_str()).collect()).collect();
+    let rows: Vec<Vec<&str>> = table
+        .rows
+        .iter()
+        .map(|r| r.iter().map(|c| c.text.as_str()).collect())
+        .collect();
     json!({ "head": head, "rows": rows, "hits": table.hits })
 }
 
@@ -147,10 +199,16 @@ fn a_copied_link_reopens_the_same_view() {
         }
         assert_eq!(is["rows"], was["rows"]);
         assert_eq!(is["hits"], was["hits"]);
-        assert_eq!(page.address().await, link, "opening changes nothing in the address");
+        assert_eq!(
+            page.address().await,
+            link,
+            "opening changes nothing in the address"
+        );
     });
     let run = pages::ddp_run(1);
-    let must = expect::events(&run, |e| e.module.contains("layers.3.mlp") && e.phase == "backward");
+    let must = expect::events(&run, |e| {
+        e.module.contains("layers.3.mlp") && e.phase == "backward"
+    });
     assert_eq!(was["rows"].as_array().unwrap().len(), must.len());
 }
 
@@ -160,9 +218,19 @@ fn the_address_is_followed_and_nonsense_in_it_is_harmless() {
         page.js("location.hash = '#view=phases&rank=1'").await;
         page.settle().await;
         assert!(page.has("#tab-phases[aria-selected='true']").await);
-        page.must_show("phases", &expect::phases(&pages::ddp_run(1))).await;
-        for hash in ["#view=nothing&rank=99&zoom=9-1&sel=e99999999", "#sel=m4294967295", "#sel=l9.9999999", "#%", "#q=%ff%00%e6", "#sort=a.b.c", "#sel=p99999"] {
-            page.js_with("location.hash = arguments[0]", vec![json!(hash)]).await;
+        page.must_show("phases", &expect::phases(&pages::ddp_run(1)))
+            .await;
+        for hash in [
+            "#view=nothing&rank=99&zoom=9-1&sel=e99999999",
+            "#sel=m4294967295",
+            "#sel=l9.9999999",
+            "#%",
+            "#q=%ff%00%e6",
+            "#sort=a.b.c",
+            "#sel=p99999",
+        ] {
+            page.js_with("location.hash = arguments[0]", vec![json!(hash)])
+                .await;
             page.settle().await;
             assert!(page.text("headline").await.starts_with("Rank "), "{hash}");
         }

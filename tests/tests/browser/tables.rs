@@ -10,13 +10,20 @@ use crate::pages;
 /// Presses a head until the table is sorted that way.
 async fn sort(page: &Page, table: &str, column: &str, descending: bool) {
     let head = format!("[data-testid='table-{table}'] th[data-column='{column}']");
-    let want = if descending { "descending" } else { "ascending" };
+    let want = if descending {
+        "descending"
+    } else {
+        "ascending"
+    };
     for _ in 0..2 {
         if !page.has(&format!("{head}[aria-sort='{want}']")).await {
             page.click_css(&format!("{head} button")).await;
         }
     }
-    assert!(page.has(&format!("{head}[aria-sort='{want}']")).await, "{column} does not sort {want}");
+    assert!(
+        page.has(&format!("{head}[aria-sort='{want}']")).await,
+        "{column} does not sort {want}"
+    );
 }
 
 /// Sorts by every column both ways and compares the order of all rows, taken from the export, with
@@ -44,8 +51,17 @@ async fn every_order(page: &Page, table: &str, rows: &[Row], initial: Option<(us
                         Value::Null => String::new(),
                         number => number.to_string(),
                     };
-                    let figure = cell.raw.clone().unwrap_or_else(|| if cell.text == "–" { is.clone() } else { cell.text.clone() });
-                    assert_eq!(is, figure, "{table} by {column}, descending {descending}, row {n}, {id}");
+                    let figure = cell.raw.clone().unwrap_or_else(|| {
+                        if cell.text == "–" {
+                            is.clone()
+                        } else {
+                            cell.text.clone()
+                        }
+                    });
+                    assert_eq!(
+                        is, figure,
+                        "{table} by {column}, descending {descending}, row {n}, {id}"
+                    );
                 }
             }
             must.truncate(12);
@@ -97,15 +113,25 @@ fn filters_and_search() {
         counted(page, step.len()).await;
         page.must_show("top_events", &step).await;
         page.choose("filter-phase", "backward").await;
-        page.must_show("top_events", &expect::places(&run, |e| e.step == Some(3) && e.phase == "backward")).await;
+        page.must_show(
+            "top_events",
+            &expect::places(&run, |e| e.step == Some(3) && e.phase == "backward"),
+        )
+        .await;
         page.choose("filter-step", "").await;
         page.choose("filter-phase", "").await;
         page.choose("filter-type", "module").await;
-        page.must_show("top_events", &expect::places(&run, |e| e.kind == "module")).await;
+        page.must_show("top_events", &expect::places(&run, |e| e.kind == "module"))
+            .await;
         page.choose("filter-type", "").await;
         page.fill("search", "MLP.up").await;
-        let found = |e: &e2e::run::Event| [&e.module, &e.phase, &e.kind, &e.notes].iter().any(|t| t.to_lowercase().contains("mlp.up"));
-        page.must_show("top_events", &expect::places(&run, found)).await;
+        let found = |e: &e2e::run::Event| {
+            [&e.module, &e.phase, &e.kind, &e.notes]
+                .iter()
+                .any(|t| t.to_lowercase().contains("mlp.up"))
+        };
+        page.must_show("top_events", &expect::places(&run, found))
+            .await;
         page.click("each").await;
         let mut events = expect::events(&run, found);
         expect::sort(&mut events, 6, true, false);
@@ -129,7 +155,11 @@ fn the_rank_selector_changes_everything() {
         for rank in [1, 0, 1] {
             page.choose("rank", &rank.to_string()).await;
             let run = &runs[rank];
-            assert!(page.text("headline").await.starts_with(&pages::headline(run)));
+            assert!(
+                page.text("headline")
+                    .await
+                    .starts_with(&pages::headline(run))
+            );
             assert!(page.text("facts").await.contains(&format!("cuda:{rank}")));
             page.tab("phases").await;
             page.must_show("phases", &expect::phases(run)).await;
@@ -150,7 +180,12 @@ fn markdown_goes_to_the_clipboard() {
         page.tab("phases").await;
         page.catch_exports().await;
         page.click("markdown").await;
-        let said = page.wait("the page says so", "document.querySelector(\"[data-testid='status']\").textContent").await;
+        let said = page
+            .wait(
+                "the page says so",
+                "document.querySelector(\"[data-testid='status']\").textContent",
+            )
+            .await;
         assert_eq!(said, "Copied");
         let text = page.taken().await;
         let lines: Vec<&str> = text.lines().collect();
@@ -158,13 +193,21 @@ fn markdown_goes_to_the_clipboard() {
         assert_eq!(lines.len(), rows.len() + 2, "{text}");
         assert!(lines[1].starts_with("|---|---:"));
         for (line, row) in lines[2..].iter().zip(&rows) {
-            let cells: Vec<&str> = line.trim_matches('|').split('|').map(|c| c.trim().trim_matches('`')).collect();
+            let cells: Vec<&str> = line
+                .trim_matches('|')
+                .split('|')
+                .map(|c| c.trim().trim_matches('`'))
+                .collect();
             let must: Vec<&str> = row.iter().map(|c| c.text.as_str()).collect();
             assert_eq!(cells, must);
         }
-        // Where the clipboard is refused, the old way, else words.
-        page.js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error('no')) }, configurable: true })").await;
-        page.js("document.querySelector(\"[data-testid='status']\").textContent = ''").await;
+        // Where the clipboard is refused, the old way, else the page says so.
+        page.js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error('no')) }, configurable: true }); \
+                 document.execCommand = () => false")
+            .await;
         page.click("link").await;
+        let refused = "document.querySelector(\"[data-testid='status']\").textContent.startsWith('The browser refused')";
+        page.wait("the page says that it could not copy", refused)
+            .await;
     });
 }

@@ -30,7 +30,9 @@ pub fn Help(state: State) -> impl IntoView {
         <Show when=move || state.help.get()>
             <div class="veil" on:click=close>
                 <div class="sheet" role="dialog" aria-modal="true" aria-labelledby="help-title"
-                    data-testid="help" on:click=|e| e.stop_propagation()>
+                    data-testid="help" on:click=|e| e.stop_propagation()
+                    // The one button keeps the focus while the sheet is open.
+                    on:keydown=|e| if e.key() == "Tab" { e.prevent_default() }>
                     <h2 id="help-title">{state.text(Word::Help)}</h2>
                     <dl>
                         {KEYS.iter().map(|&(keys, word)| view! {

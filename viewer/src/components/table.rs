@@ -221,6 +221,10 @@ pub fn DataTable(
         state.select(if again { None } else { next });
     };
     let on_key = move |e: web_sys::KeyboardEvent| {
+        // Keys on a head's button are the button's.
+        if e.target() != e.current_target() {
+            return;
+        }
         let n = order.with_untracked(|o| o.len());
         let at = active.get_untracked();
         let page = ((height.get_untracked() / ROW) as usize)
@@ -259,7 +263,10 @@ pub fn DataTable(
         <div class="table">
             <div class="above">
                 <span class="count" data-testid="row-count">{move || {
-                    format!("{} {}", count(order.with(|o| o.len()) as u64), state.t(Word::Rows))
+                    // The word first: the order depends on the language as well, and a language that is
+                    // found changed on the order's account no longer counts as changed here.
+                    let rows = state.t(Word::Rows);
+                    format!("{} {rows}", count(order.with(|o| o.len()) as u64))
                 }}</span>
                 <TableActions state=state rows=Signal::derive(move || rows.get().0) order=Signal::derive(move || order.get())/>
             </div>
