@@ -127,7 +127,7 @@ fn keys(state: State) {
             }
             if state.help.get_untracked() {
                 if key == "?" {
-                    close_help(state);
+                    state.help.set(false);
                 }
                 return;
             }
@@ -145,7 +145,7 @@ fn keys(state: State) {
 
 fn escape(state: State, e: &web_sys::KeyboardEvent) {
     if state.help.get_untracked() {
-        close_help(state);
+        state.help.set(false);
     } else if browser::typing(e) {
         browser::focus("panel");
     } else if state.selection.get_untracked().is_some() {
@@ -153,11 +153,6 @@ fn escape(state: State, e: &web_sys::KeyboardEvent) {
     } else {
         state.error.set(None);
     }
-}
-
-fn close_help(state: State) {
-    state.help.set(false);
-    browser::focus("timeline");
 }
 
 fn command(state: State, key: &str) -> bool {
@@ -179,7 +174,6 @@ fn command(state: State, key: &str) -> bool {
         }
         "?" => {
             state.help.set(true);
-            browser::next_frame(|| browser::focus("help-close"));
         }
         "x" => state.shown.update(|s| {
             s.axis = match s.axis {

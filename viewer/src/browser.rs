@@ -17,6 +17,12 @@ pub fn element(id: &str) -> Option<web_sys::Element> {
     document()?.get_element_by_id(id)
 }
 
+/// The element that has the focus.
+#[must_use]
+pub fn focused() -> Option<HtmlElement> {
+    document()?.active_element()?.dyn_into().ok()
+}
+
 /// Moves the focus to an element.
 pub fn focus(id: &str) {
     if let Some(e) = element(id).and_then(|e| e.dyn_into::<HtmlElement>().ok()) {

@@ -44,7 +44,7 @@ fn strings() -> Vec<(String, String)> {
         let n = (1 << 20) / c.len();
         raw(
             &format!("\"{}\"", c.repeat(n)),
-            &format!("{}… ({n} characters)", c.repeat(300)),
+            &format!("{}… ({} bytes)", c.repeat(300), n * c.len()),
         );
     }
     out

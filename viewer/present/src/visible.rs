@@ -38,15 +38,15 @@ fn hidden(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The first `most` characters of [`visible`] text, with how many there are where it was cut.
+/// The first `most` characters of [`visible`] text, with its size where it was cut.
 #[must_use]
 pub fn short(text: &str, most: usize) -> Cow<'_, str> {
     let Some((cut, _)) = text.char_indices().nth(most) else {
         return visible(text);
     };
-    let total = text.chars().count();
+    // The size in bytes is known; counting the characters of a megabyte at every look is not free.
     let head = text.get(..cut).unwrap_or(text);
-    Cow::Owned(format!("{}… ({total} characters)", visible(head)))
+    Cow::Owned(format!("{}… ({} bytes)", visible(head), text.len()))
 }
 
 /// Escapes text for HTML content and for attribute values in double quotes.
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn long_text_is_cut_at_a_character_and_says_so() {
         let long = "模".repeat(100);
-        assert_eq!(short(&long, 3), "模模模… (100 characters)");
+        assert_eq!(short(&long, 3), "模模模… (300 bytes)");
         assert_eq!(short("abc", 3), "abc");
     }
 

@@ -136,7 +136,7 @@ words! {
     CopyMarkdown: "Copy as Markdown", "复制为 Markdown";
     CopyLink: "Copy link to this view", "复制此视图链接";
     Copied: "Copied", "已复制";
-    CopyFailed: "The browser refused the clipboard; the text is selected below: press Ctrl+C", "浏览器拒绝访问剪贴板；文本已在下方选中：请按 Ctrl+C";
+    CopyFailed: "The browser refused the clipboard", "浏览器拒绝访问剪贴板";
     Theme: "Light or dark", "浅色或深色";
     Language: "中文", "English";
     Help: "Keyboard", "键盘";
@@ -144,6 +144,7 @@ words! {
     Clear: "Clear", "清除";
     Selected: "Selected", "已选";
     Rows: "rows", "行";
+    Row: "row", "行";
     OpenFile: "Open a report", "打开报告";
     DropHere: "Drop a runtime_report.json, a .memscope file or an HTML report here. Nothing leaves this page.", "将 runtime_report.json、.memscope 文件或 HTML 报告拖放到此处。数据不会离开本页面。";
     Reading: "Reading", "正在读取";

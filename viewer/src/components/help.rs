@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use present::Word;
 
+use crate::browser;
 use crate::state::State;
 
 /// Keys and what they do, in the order of use.
@@ -26,6 +27,20 @@ const KEYS: [(&str, Word); 13] = [
 #[component]
 pub fn Help(state: State) -> impl IntoView {
     let close = move |_| state.help.set(false);
+    // The focus goes to the sheet, and back to where it was, whichever way the sheet is closed.
+    let before = StoredValue::new_local(None);
+    Effect::new(move |was_open: Option<bool>| {
+        let open = state.help.get();
+        if open {
+            before.set_value(browser::focused());
+            browser::next_frame(|| browser::focus("help-close"));
+        } else if was_open == Some(true)
+            && let Some(element) = before.get_value()
+        {
+            element.focus().ok();
+        }
+        open
+    });
     view! {
         <Show when=move || state.help.get()>
             <div class="veil" on:click=close>

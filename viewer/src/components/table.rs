@@ -265,8 +265,11 @@ pub fn DataTable(
                 <span class="count" data-testid="row-count">{move || {
                     // The word first: the order depends on the language as well, and a language that is
                     // found changed on the order's account no longer counts as changed here.
-                    let rows = state.t(Word::Rows);
-                    format!("{} {rows}", count(order.with(|o| o.len()) as u64))
+                    let (row, rows) = (state.t(Word::Row), state.t(Word::Rows));
+                    match order.with(|o| o.len()) {
+                        1 => format!("1 {row}"),
+                        n => format!("{} {rows}", count(n as u64)),
+                    }
                 }}</span>
                 <TableActions state=state rows=Signal::derive(move || rows.get().0) order=Signal::derive(move || order.get())/>
             </div>
@@ -287,9 +290,10 @@ pub fn DataTable(
                     <tbody>
                         <tr aria-hidden="true" style:height=move || format!("{}px", view.get().above)></tr>
                         {move || {
+                            // The language first, as above.
+                            let (lang, selection, active) = (state.lang.get(), state.selection.get(), active.get());
                             let w = view.get();
                             let rows = rows.get();
-                            let (lang, selection, active) = (state.lang.get(), state.selection.get(), active.get());
                             let data = state.data.get();
                             let order = order.get();
                             order.iter().enumerate().skip(w.first).take(w.rows).map(|(display, &row)| {

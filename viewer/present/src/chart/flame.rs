@@ -53,8 +53,11 @@ pub fn flame<DB: DrawingBackend>(
         // A gap of one pixel between neighbours that are wide enough to spare it.
         let gap = if right - left > 3.0 { scale } else { 0.0 };
         let (a, z) = (left as i32, ((right - gap) as i32).max(left as i32 + 1));
-        area.draw(&Rectangle::new([(a, top), (z, bottom)], ShapeStyle::from(&b.color).filled()))
-            .map_err(failed)?;
+        area.draw(&Rectangle::new(
+            [(a, top), (z, bottom)],
+            ShapeStyle::from(&b.color).filled(),
+        ))
+        .map_err(failed)?;
         let room = right - left - 8.0 * scale;
         if room > 16.0 * scale {
             let text = fitting(&b.label, room, size);
