@@ -108,8 +108,14 @@ impl Stacked {
 
     /// Calls `see` for each of `samples` (events in rising order) with the allocations that live
     /// after it, in order of birth.
-    pub fn walk(&self, samples: &[usize], mut see: impl FnMut(usize, &mut dyn Iterator<Item = u32>)) {
-        let Some(&first) = samples.first() else { return };
+    pub fn walk(
+        &self,
+        samples: &[usize],
+        mut see: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
+    ) {
+        let Some(&first) = samples.first() else {
+            return;
+        };
         let block = (first / STRIDE).min(self.checkpoints.len() - 1);
         let mut live = Live::of(self.size.len(), &self.checkpoints[block]);
         let mut next = block * STRIDE;
@@ -157,7 +163,11 @@ impl Live {
             return (false, NONE);
         }
         let id = op & !FREED;
-        let changed = if op & FREED == 0 { self.push(id) } else { self.remove(id) };
+        let changed = if op & FREED == 0 {
+            self.push(id)
+        } else {
+            self.remove(id)
+        };
         (changed, id)
     }
 
@@ -244,7 +254,9 @@ mod tests {
             assert_eq!(stacked.total().get(event), Some(bytes));
         }
         let mut columns = Vec::new();
-        stacked.walk(&[10, 10, 20_000, 39_999], |c, ids| columns.push((c, ids.count())));
+        stacked.walk(&[10, 10, 20_000, 39_999], |c, ids| {
+            columns.push((c, ids.count()))
+        });
         assert_eq!(columns.len(), 4);
         assert_eq!(columns[0].1, columns[1].1);
         assert_eq!(columns[3].1, stacked.live(39_999).len());

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::snapshot::figures;
 use super::{growth, modules, pairing, peak, phases, steps, top};
 use crate::model::{Rank, Report};
 
@@ -214,7 +215,7 @@ pub fn rank(rank: &Rank) -> RankSummary {
     let steps = steps::steps(rank);
     let peak = peak::peak(rank);
     let last = |column: &crate::model::Bytes| (0..column.len()).rev().find_map(|i| column.get(i));
-    RankSummary {
+    let mut summary = RankSummary {
         rank: rank.number(),
         world_size: rank.world_size(),
         device: rank.device(),
@@ -244,7 +245,52 @@ pub fn rank(rank: &Rank) -> RankSummary {
                 count: s.count,
             })
             .collect(),
+    };
+    if let Some(figures) = figures::figures(rank) {
+        with_snapshot(rank, &figures, &mut summary);
     }
+    summary
+}
+
+/// Adds what a memory snapshot knows. What the events of a runtime report say stays.
+fn with_snapshot(rank: &Rank, figures: &figures::Figures, summary: &mut RankSummary) {
+    let place = |place: figures::Place| PeakAt {
+        bytes: Some(place.bytes),
+        step: place.step,
+        phase: place.phase.map(|p| rank.strings.get(p).to_owned()),
+        module: None,
+        event: place.event.map(|e| e.0.into()),
+    };
+    summary.peak.requested.bytes = figures.peak_requested.map(|p| p.bytes);
+    let end = figures.end;
+    summary.end.requested = figures.end_requested;
+    summary.end.active = Some(end.allocated.saturating_add(end.pending));
+    summary.end.inactive_split = Some(end.inactive_split);
+    if !rank.events.is_empty() {
+        return;
+    }
+    summary.events = figures.events;
+    summary.steps = figures.steps.len() as u64;
+    summary.peak.allocated = figures.peak_allocated.map(place).unwrap_or_default();
+    summary.peak.reserved = figures.peak_reserved.map(place).unwrap_or_default();
+    summary.end.allocated = Some(end.allocated);
+    summary.end.reserved = Some(end.reserved);
+    let frames = rank.snapshot.as_ref().map(|s| &s.frames);
+    let line = |f: crate::model::snapshot::FrameId| {
+        let frame = frames.map(|t| t.get(f)).unwrap_or_default();
+        format!("{}:{}", rank.strings.get(frame.file), frame.line)
+    };
+    summary.growth = figures
+        .growth
+        .iter()
+        .map(|g| GrowthSummary {
+            kind: "leak".to_owned(),
+            bytes_per_step: i64::try_from(g.survivors.bytes_per_step).ok(),
+            since_step: None,
+            bytes: i64::try_from(g.survivors.bytes).ok(),
+            place: g.line.map(line),
+        })
+        .collect();
 }
 
 fn at(rank: &Rank, at: Option<peak::At>) -> PeakAt {

@@ -136,6 +136,11 @@ impl Container {
             events: columns.events("events", entry.events)?,
             recorded_top: columns.events("top", entry.recorded_top)?,
             tensors: columns.tensors()?,
+            snapshot: entry
+                .snapshot
+                .as_ref()
+                .map(|s| columns.snapshot(s))
+                .transpose()?,
         };
         Ok(rank)
     }
@@ -207,13 +212,13 @@ fn damaged(name: &str, offset: u64, expected: &str, found: &str) -> Error {
 }
 
 /// The columns of one rank.
-struct Columns<'a> {
+pub(super) struct Columns<'a> {
     of: &'a Container,
     entry: &'a RankEntry,
 }
 
 impl Columns<'_> {
-    fn bad(&self, column: &str, expected: &str) -> Error {
+    pub(super) fn bad(&self, column: &str, expected: &str) -> Error {
         damaged(
             &self.of.name,
             self.of.body as u64,
@@ -222,7 +227,7 @@ impl Columns<'_> {
         )
     }
 
-    fn find(&self, name: &str) -> Result<&ColumnEntry> {
+    pub(super) fn find(&self, name: &str) -> Result<&ColumnEntry> {
         self.entry
             .columns
             .iter()
@@ -251,12 +256,12 @@ impl Columns<'_> {
             .ok_or_else(|| self.bad(name, &format!("{} numbers", entry.count)))
     }
 
-    fn numbers(&self, name: &str, rows: Option<u64>) -> Result<Vec<u64>> {
+    pub(super) fn numbers(&self, name: &str, rows: Option<u64>) -> Result<Vec<u64>> {
         self.predicted(name, rows, &[], &[])
     }
 
     /// Numbers that each must be below `limit`.
-    fn ids(&self, name: &str, rows: Option<u64>, limit: usize) -> Result<Vec<u32>> {
+    pub(super) fn ids(&self, name: &str, rows: Option<u64>, limit: usize) -> Result<Vec<u32>> {
         self.numbers(name, rows)?
             .into_iter()
             .map(|v| {

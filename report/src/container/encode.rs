@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::header::{Headline, Coding, ColumnEntry, Header, RankEntry};
+use super::header::{Coding, ColumnEntry, Header, Headline, RankEntry};
 use super::{MAGIC, PREFIX, VERSION, column};
 use crate::model::{Bytes, Deltas, Events, Rank, Report, StringId, TensorListId};
 
@@ -21,7 +21,7 @@ impl Default for Level {
 }
 
 /// A column before compression.
-struct Slab {
+pub(super) struct Slab {
     entry: ColumnEntry,
     bytes: Vec<u8>,
 }
@@ -41,7 +41,16 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
         for slab in slabs(rank) {
             columns.push(store(slab, &mut body, level));
         }
+        let mut entry = None;
+        if let Some(snapshot) = &rank.snapshot {
+            let (facts, slabs) = super::snapshot::slabs(snapshot);
+            for slab in slabs {
+                columns.push(store(slab, &mut body, level));
+            }
+            entry = Some(facts);
+        }
         header.ranks.push(RankEntry {
+            snapshot: entry,
             source: rank.source.clone(),
             metadata: rank.metadata.clone(),
             comparisons: rank.comparisons.clone(),
@@ -86,7 +95,13 @@ fn store(slab: Slab, body: &mut Vec<u8>, level: Level) -> ColumnEntry {
     entry
 }
 
-fn slab(name: &str, coding: Coding, refs: &[&str], count: usize, bytes: Vec<u8>) -> Slab {
+pub(super) fn slab(
+    name: &str,
+    coding: Coding,
+    refs: &[&str],
+    count: usize,
+    bytes: Vec<u8>,
+) -> Slab {
     Slab {
         entry: ColumnEntry {
             name: name.to_owned(),
@@ -103,7 +118,7 @@ fn slab(name: &str, coding: Coding, refs: &[&str], count: usize, bytes: Vec<u8>)
     }
 }
 
-fn plain(name: &str, values: &[u64]) -> Slab {
+pub(super) fn plain(name: &str, values: &[u64]) -> Slab {
     let bytes = column::encode(Coding::Plain, values, &[], &[]);
     slab(name, Coding::Plain, &[], values.len(), bytes)
 }

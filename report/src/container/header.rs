@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::snapshot::SnapshotEntry;
+use crate::analyze::snapshot::figures;
 use crate::analyze::{peak, steps};
 use crate::model::{Metadata, Rank, RecordedPeak, Skipped, Source};
 
@@ -33,6 +35,9 @@ pub struct RankEntry {
     pub events: u64,
     /// Number of events in the source's own selection.
     pub recorded_top: u64,
+    /// What the rank's memory snapshot holds besides columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotEntry>,
     /// Directory of the rank's columns.
     pub columns: Vec<ColumnEntry>,
 }
@@ -55,6 +60,16 @@ impl Headline {
     #[must_use]
     pub fn of(rank: &Rank) -> Self {
         let peak = peak::peak(rank);
+        if rank.events.is_empty()
+            && let Some(figures) = figures::figures(rank)
+        {
+            return Self {
+                rank: rank.number(),
+                steps: figures.steps.len() as u64,
+                peak_allocated: figures.peak_allocated.map(|p| p.bytes),
+                peak_reserved: figures.peak_reserved.map(|p| p.bytes),
+            };
+        }
         Self {
             rank: rank.number(),
             steps: steps::count(&steps::steps(rank)) as u64,

@@ -20,11 +20,13 @@ mod column;
 mod decode;
 mod encode;
 mod header;
+mod snapshot;
 mod varint;
 
 pub use decode::Container;
 pub use encode::{Level, pack};
-pub use header::{Coding, ColumnEntry, Header, RankEntry, Headline};
+pub use header::{Coding, ColumnEntry, Header, Headline, RankEntry};
+pub use snapshot::SnapshotEntry;
 
 /// First bytes of a container.
 pub const MAGIC: &[u8; 8] = b"MEMSCOPE";

@@ -8,6 +8,7 @@ mod figures;
 mod metadata;
 mod rank;
 mod skipped;
+pub mod snapshot;
 mod strings;
 mod tensors;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::snapshot::Snapshot;
 use super::{Events, Metadata, Skipped, StringTable, Tensors};
 
 /// Where a rank's tables came from.
@@ -51,6 +52,8 @@ pub struct Rank {
     pub recorded_top: Events,
     /// Tensors that events refer to.
     pub tensors: Tensors,
+    /// The allocator's history and state, of a memory snapshot.
+    pub snapshot: Option<Snapshot>,
     /// What could not be used.
     pub skipped: Skipped,
 }

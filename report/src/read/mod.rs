@@ -5,9 +5,12 @@
 //! assert!(error.to_string().starts_with("notes.txt: at byte 0: expected "));
 //! ```
 
+pub mod compressed;
 pub mod html;
 pub(crate) mod json;
+pub(crate) mod pickle;
 pub mod runtime_report;
+pub mod snapshot;
 
 use std::io::Read;
 
@@ -34,6 +37,12 @@ pub enum Format {
     Container,
     /// An HTML report made by `memscope render`.
     Html,
+    /// A pickled PyTorch memory snapshot.
+    Snapshot,
+    /// A PyTorch memory snapshot as JSON.
+    SnapshotJson,
+    /// Any of the others, compressed: see [`compressed`].
+    Compressed,
 }
 
 /// How many first bytes [`Format::detect`] wants to see.
@@ -48,8 +57,17 @@ impl Format {
         if head.starts_with(container::MAGIC) {
             return Ok(Self::Container);
         }
+        if compressed::is_compressed(head) {
+            return Ok(Self::Compressed);
+        }
+        if let [0x80, _, ..] = head {
+            return Ok(Self::Snapshot);
+        }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let text = text.trim_ascii_start();
+        if text.first() == Some(&b'[') || snapshot_key(text) {
+            return Ok(Self::SnapshotJson);
+        }
         if text.first() == Some(&b'{') {
             return Ok(Self::RuntimeReport);
         }
@@ -58,8 +76,10 @@ impl Format {
         }
         Err(Error::Unsupported {
             name: name.to_owned(),
-            expected: "a runtime_report.json, a .memscope container or an HTML report of MemScope"
-                .to_owned(),
+            expected:
+                "a runtime_report.json, a PyTorch memory snapshot, a .memscope container or an \
+                       HTML report of MemScope"
+                    .to_owned(),
             found: describe_head(head),
         })
     }
@@ -69,13 +89,11 @@ fn describe_head(head: &[u8]) -> String {
     match head {
         [] => "an empty input".to_owned(),
         head if head.trim_ascii().is_empty() => "only white space".to_owned(),
-        [0x80, 2..=5, ..] => {
-            "a Python pickle (PyTorch memory snapshots are not read yet)".to_owned()
-        }
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text (save it as UTF-8)".to_owned(),
-        [0x1f, 0x8b, ..] => "gzip-compressed data (decompress it first)".to_owned(),
         [b'P', b'K', 3, 4, ..] => "a ZIP archive (extract it first)".to_owned(),
-        [b'[', ..] => "a JSON list (a runtime report is a JSON object)".to_owned(),
+        [b'(', ..] | [b'c', ..] if head.contains(&b'\n') => {
+            "what may be a Python pickle of protocol 0 or 1 (write it with protocol=4)".to_owned()
+        }
         _ => {
             let shown: String = String::from_utf8_lossy(head.get(..24).unwrap_or(head))
                 .chars()
@@ -86,6 +104,27 @@ fn describe_head(head: &[u8]) -> String {
     }
 }
 
+/// Whether an object's first key is one of a snapshot's.
+fn snapshot_key(text: &[u8]) -> bool {
+    let Some(text) = text.strip_prefix(b"{") else {
+        return false;
+    };
+    [
+        "segments",
+        "device_traces",
+        "allocator_settings",
+        "external_annotations",
+        "host_segments",
+        "host_traces",
+    ]
+    .iter()
+    .any(|key| {
+        let rest = text.trim_ascii_start().strip_prefix(b"\"");
+        rest.and_then(|r| r.strip_prefix(key.as_bytes()))
+            .is_some_and(|r| r.first() == Some(&b'"'))
+    })
+}
+
 /// Reads any supported input from memory.
 ///
 /// # Errors
@@ -93,11 +132,57 @@ fn describe_head(head: &[u8]) -> String {
 pub fn read(input: Input<'_>) -> Result<Report> {
     let head = input.bytes.get(..DETECT_BYTES).unwrap_or(input.bytes);
     match Format::detect(input.name, head)? {
+        Format::Snapshot | Format::SnapshotJson | Format::Compressed => {
+            read_stream(input.name, input.bytes)
+        }
         Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
         Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),
         Format::Html => {
             container::Container::open(input.name, html::container(input.name, input.bytes)?)?
                 .report()
+        }
+    }
+}
+
+/// Reads any supported input from a stream, compressed or not. Reports and snapshots need memory
+/// for their tables but not for their bytes.
+///
+/// # Errors
+/// See [`Error`].
+pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
+    let io = |source| Error::Io {
+        name: name.to_owned(),
+        offset: 0,
+        source,
+    };
+    let mut source = compressed::uncompressed(source).map_err(io)?;
+    let mut head = Vec::new();
+    source
+        .by_ref()
+        .take(DETECT_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(io)?;
+    let format = Format::detect(name, &head)?;
+    let mut source = std::io::Cursor::new(head).chain(source);
+    match format {
+        Format::RuntimeReport => read_runtime_report(name, source),
+        Format::Snapshot => Ok(Report::of(vec![snapshot::read_pickle(name, source)?])),
+        Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
+        Format::Compressed => Err(Error::Unsupported {
+            name: name.to_owned(),
+            expected: "an input that is compressed once".to_owned(),
+            found: "one that is compressed again".to_owned(),
+        }),
+        Format::Container | Format::Html => {
+            let mut bytes = Vec::new();
+            source.read_to_end(&mut bytes).map_err(io)?;
+            match format {
+                Format::Html => read(Input {
+                    name,
+                    bytes: &bytes,
+                }),
+                _ => container::Container::open(name, bytes)?.report(),
+            }
         }
     }
 }

@@ -24,6 +24,83 @@ pub fn runtime_report(bytes: &[u8]) {
     }
 }
 
+/// Any bytes as a pickled snapshot: as for a runtime report.
+pub fn snapshot(bytes: &[u8]) {
+    let whole = report::read::snapshot::read_pickle("fuzz", bytes);
+    let pieces = report::read::snapshot::read_pickle("fuzz", Sevens(bytes));
+    match (whole, pieces) {
+        (Ok(rank), Ok(again)) => {
+            assert_eq!(rank, again);
+            let report = Report::of(vec![rank]);
+            everything(&report);
+            repack(&report);
+        }
+        (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+        (a, b) => panic!("whole {:?}, in pieces {:?}", a.err(), b.err()),
+    }
+}
+
+/// Asks every question about a snapshot: sums of groups and lines are those of the curves.
+pub fn snapshot_answers(rank: &Rank) {
+    use report::analyze::snapshot::{
+        categories, figures, flame, group, lifetimes, lines, live, replay, sites, state, steps,
+    };
+    let Some(snapshot) = &rank.snapshot else {
+        return;
+    };
+    let sites = sites::Sites::of(&rank.strings, snapshot);
+    for device in snapshot.device_list() {
+        let replay = replay::replay(snapshot, device);
+        let _ = figures::of(rank, snapshot, &replay);
+        let categories = categories::categories(&rank.strings, snapshot, &replay, &sites);
+        let index = live::LiveIndex::of(&replay);
+        let steps = steps::steps(&rank.strings, snapshot, device);
+        let _ = lifetimes::survivors(&replay, &steps, 1);
+        let _ = lifetimes::pending(&replay, 10);
+        let _ = lifetimes::brief(&replay, 100);
+        let lines = lines::lines(&replay, &sites, None);
+        let small = snapshot.events.size.iter().all(|&s| s < 1 << 40);
+        for at in [
+            replay.peak_requested().event,
+            replay.last_event(),
+            replay.ooms.first().copied(),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            let live = index.after(&replay, at);
+            let bytes = replay
+                .requested
+                .after
+                .get(at.index() - replay.first as usize)
+                .copied();
+            let known = replay.findings.rows.is_empty() && small;
+            for by in [group::By::Stack, group::By::Line, group::By::Category] {
+                let groups = group::group(&replay, &sites, &categories, &live, by);
+                if known {
+                    assert_eq!(
+                        groups.iter().map(|g| g.bytes).sum::<u64>(),
+                        bytes.unwrap_or(0)
+                    );
+                }
+            }
+            let tree = flame::flame(
+                snapshot,
+                &replay,
+                &sites,
+                &live,
+                flame::Direction::RootFirst,
+                false,
+            );
+            assert!(!tree.nodes.is_empty());
+            let state = state::after(&replay, &index, at);
+            let _ = state::fragmentation(&replay, &state);
+            let _ = state::pins(&replay, &state);
+        }
+        let _ = lines.len();
+    }
+}
+
 /// Any bytes as a container, as they are and with the checksums put right, so that changes reach
 /// what lies behind them.
 pub fn container(bytes: &[u8]) {
@@ -43,7 +120,7 @@ fn open(bytes: Vec<u8>) {
     }
 }
 
-fn repack(report: &Report) {
+pub fn repack(report: &Report) {
     let packed = pack(report, "fuzz", Level(1)).expect("any tables can be packed");
     assert_eq!(
         packed,
@@ -84,6 +161,7 @@ pub fn everything(report: &Report) {
     let summary = summary::summary(report);
     serde_json::to_string(&summary).expect("every answer has a JSON form");
     for rank in &report.ranks {
+        snapshot_answers(rank);
         every_answer(rank);
     }
 }

@@ -15,4 +15,5 @@ mod mutation;
 mod properties;
 mod random;
 mod runtime_report;
+mod snapshot;
 mod support;

@@ -43,7 +43,7 @@ const PIECES: [&str; 32] = [
     "param::",
 ];
 
-fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
+pub fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
     let mut text = seed.to_vec();
     for _ in 0..=random.below(4) {
         if text.is_empty() {

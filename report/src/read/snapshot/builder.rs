@@ -354,8 +354,10 @@ impl Builder {
                     StreamIndex(index)
                 }
                 Err(_) => {
-                    self.skipped
-                        .count("stream beyond the first 65536, shown as the last", self.offset);
+                    self.skipped.count(
+                        "stream beyond the first 65536, shown as the last",
+                        self.offset,
+                    );
                     StreamIndex(u16::MAX)
                 }
             },
@@ -401,10 +403,10 @@ impl Builder {
     fn row(&mut self, pairs: &[[Val; 2]]) -> Built<Val> {
         let mut seen = 0u64;
         for &[key, _] in pairs {
-            if let Val::Str(StringId(key)) = key {
-                if key < 64 {
-                    seen |= 1 << key;
-                }
+            if let Val::Str(StringId(key)) = key
+                && key < 64
+            {
+                seen |= 1 << key;
             }
         }
         let has = |key: u32| seen >> key & 1 == 1;
@@ -420,7 +422,8 @@ impl Builder {
             self.block(pairs)
         } else {
             let id = u32::try_from(self.pairs.len()).map_err(|_| full())?;
-            self.pairs.push(pairs.iter().map(|&[k, v]| (k, v)).collect());
+            self.pairs
+                .push(pairs.iter().map(|&[k, v]| (k, v)).collect());
             Ok(Val::Pairs(id))
         }
     }

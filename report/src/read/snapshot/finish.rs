@@ -20,9 +20,7 @@ impl Builder {
                     Some(&[a, b]) => whole(a).zip(whole(b)),
                     _ => None,
                 };
-                halves
-                    .map(|(a, b)| self.pool(PoolId(a, b)))
-                    .transpose()
+                halves.map(|(a, b)| self.pool(PoolId(a, b))).transpose()
             }
             other => match whole(other) {
                 Some(id) => self.pool(PoolId(0, id)).map(Some),
@@ -58,11 +56,8 @@ impl Builder {
     pub(crate) fn finish(mut self, root: Val) -> Built<Rank> {
         match self.resolve(root) {
             Val::Pairs(id) => {
-                let pairs = std::mem::take(
-                    self.pairs
-                        .get_mut(id as usize)
-                        .unwrap_or(&mut Vec::new()),
-                );
+                let pairs =
+                    std::mem::take(self.pairs.get_mut(id as usize).unwrap_or(&mut Vec::new()));
                 let known = pairs.iter().any(|(k, _)| {
                     matches!(k, Val::Str(StringId(keys::SEGMENTS | keys::DEVICE_TRACES)))
                 });
@@ -179,7 +174,9 @@ impl Builder {
                 ok = false;
                 continue;
             }
-            self.snapshot.devices.push(DeviceTrace { device, start, end });
+            self.snapshot
+                .devices
+                .push(DeviceTrace { device, start, end });
         }
         ok
     }
@@ -193,7 +190,7 @@ impl Builder {
             .get_mut(id as usize)
             .map(std::mem::take)
             .unwrap_or_default();
-        let mut settings = Metadata::default();
+        let mut settings: Metadata = std::mem::take(&mut self.snapshot.settings);
         for (i, (name, value)) in pairs.into_iter().enumerate() {
             let Val::Str(name) = name else {
                 self.unused(Kind::Top, name, true);
@@ -219,7 +216,10 @@ impl Builder {
             Val::Float(f) => Value::Text(f.to_string()),
             Val::Str(id) => Value::Text(self.strings.table().get(id).to_owned()),
             Val::None => Value::Null,
-            other => Value::Json(self.json(other, depth, &mut MAX_SETTINGS.clone()).to_string()),
+            other => Value::Json(
+                self.json(other, depth, &mut MAX_SETTINGS.clone())
+                    .to_string(),
+            ),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Frames and stacks, each distinct one once.
 
-use std::hash::{Hash as _, Hasher as _};
+use std::hash::Hasher as _;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -20,13 +20,14 @@ impl Frames {
     pub(super) fn intern(&mut self, frame: &Frame, fx: Option<FxNode>) -> Option<FrameId> {
         let h = hash(&(frame, fx));
         let table = &self.table;
-        let same = |&id: &u32| {
-            table.get(FrameId(id)) == *frame && table.fx(FrameId(id)).copied() == fx
-        };
+        let same =
+            |&id: &u32| table.get(FrameId(id)) == *frame && table.fx(FrameId(id)).copied() == fx;
         if let Some(&id) = self.index.find(h, same) {
             return Some(FrameId(id));
         }
-        let id = u32::try_from(self.table.len()).ok().filter(|&i| i < u32::MAX)?;
+        let id = u32::try_from(self.table.len())
+            .ok()
+            .filter(|&i| i < u32::MAX)?;
         self.table.name.push(frame.name);
         self.table.file.push(frame.file);
         self.table.line.push(frame.line);
@@ -57,10 +58,7 @@ impl Stacks {
         }
         let h = hash(&frames);
         let table = &self.table;
-        if let Some(&id) = self
-            .index
-            .find(h, |&id| table.get(StackId(id)) == frames)
-        {
+        if let Some(&id) = self.index.find(h, |&id| table.get(StackId(id)) == frames) {
             return Some(StackId(id));
         }
         let id = u32::try_from(self.table.ends.len())

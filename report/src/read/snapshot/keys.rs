@@ -3,7 +3,7 @@
 /// Declares the names with a constant each; number 0 is the empty string.
 macro_rules! keys {
     ($($name:ident = $text:literal),* $(,)?) => {
-        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, dead_code)]
         #[derive(Clone, Copy)]
         #[repr(u32)]
         enum Number { EMPTY = 0, $($name),* }

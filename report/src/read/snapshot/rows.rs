@@ -258,9 +258,9 @@ impl Builder {
                 }
                 keys::FX_NODE_OP => text.map(|t| fx.get_or_insert_default().op = t).is_some(),
                 keys::FX_NODE_NAME => text.map(|t| fx.get_or_insert_default().name = t).is_some(),
-                keys::FX_NODE_TARGET => {
-                    text.map(|t| fx.get_or_insert_default().target = t).is_some()
-                }
+                keys::FX_NODE_TARGET => text
+                    .map(|t| fx.get_or_insert_default().target = t)
+                    .is_some(),
                 keys::FX_ORIGINAL_TRACE => text
                     .map(|t| fx.get_or_insert_default().original_trace = t)
                     .is_some(),

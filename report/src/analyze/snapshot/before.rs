@@ -1,0 +1,188 @@
+//! What was there before the first event of a history, worked out backwards from the final state.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::allocations::Allocation;
+use super::findings::FindingKind;
+use super::replay::Player;
+use super::spans::{self, Span};
+use crate::model::Value;
+use crate::model::snapshot::{Action, TraceId};
+
+impl Player<'_> {
+    /// The state before the first event.
+    pub(super) fn before(&mut self) {
+        let mut live = spans::last(self.snapshot, self.out.device);
+        let mut cut = 0u64;
+        for i in self.out.events().rev() {
+            let action = self
+                .snapshot
+                .events
+                .action
+                .get(i)
+                .copied()
+                .unwrap_or_default();
+            if !is_segment(action) {
+                continue;
+            }
+            let row = self.snapshot.events.row(i);
+            let ok = match action {
+                Action::SegmentAlloc | Action::SegmentMap => {
+                    spans::cut(&mut live, row.address, row.size).is_some()
+                }
+                _ => spans::join(&mut live, spans::of_event(&row)).is_some(),
+            };
+            cut += u64::from(!ok);
+        }
+        if self.snapshot.segments.is_empty() && cut > 0 {
+            // A history without a state: nothing can be said about before.
+            live.clear();
+        }
+        let olds = self.olds(&live);
+        for span in live.into_values() {
+            self.reserved = self.reserved.saturating_add(span.size);
+            self.free.insert(span.address, span.size);
+            self.add_span(span);
+        }
+        for old in olds {
+            self.place(&old);
+            self.requested = self.requested.saturating_add(old.size);
+            self.active = self.active.saturating_add(old.rounded);
+            self.allocated = self.allocated.saturating_add(old.rounded);
+            let id = self.out.allocations.push(&Allocation {
+                span: self.span_at(old.address),
+                ..old
+            });
+            self.open.insert(old.address, id.0);
+        }
+        let first = self.out.events().next();
+        let coverage = &mut self.out.coverage;
+        coverage.since_ns = first.and_then(|i| self.snapshot.events.time_ns.get(i));
+        coverage.requested_before = self.requested;
+        coverage.reserved_before = self.reserved;
+        coverage.allocations_before = self.out.allocations.len() as u64;
+        coverage.whole = self.reserved == 0 && self.out.allocations.is_empty();
+        if first.is_none() && self.reserved > 0 {
+            self.out
+                .findings
+                .add(FindingKind::NoHistory, None, self.reserved);
+        } else if !self.out.coverage.whole {
+            let at = first.map(|i| TraceId(i as u32));
+            self.out
+                .findings
+                .add(FindingKind::StartsLate, at, self.reserved);
+        }
+        if self.snapshot.settings.get("trace_alloc_overflowed") == Some(&Value::Bool(true)) {
+            self.out.findings.add(FindingKind::Overflowed, None, 0);
+        }
+        self.out.requested.start = self.requested;
+        self.out.allocated.start = self.allocated;
+        self.out.reserved.start = self.reserved;
+        self.out.active_peak = self.active;
+        let n = self.out.events().len();
+        self.out.requested.after.reserve_exact(n);
+        self.out.allocated.after.reserve_exact(n);
+        self.out.reserved.after.reserve_exact(n);
+    }
+
+    /// Allocations from before the history, by address.
+    fn olds(&self, live: &BTreeMap<u64, Span>) -> Vec<Allocation> {
+        // Nothing lives where nothing is reserved, so a whole history needs no search.
+        if live.is_empty() {
+            return Vec::new();
+        }
+        let events = &self.snapshot.events;
+        // By address: whether the use at hand began in the history.
+        let mut seen: HashMap<u64, bool, FxBuildHasher> = HashMap::default();
+        let mut olds = BTreeMap::new();
+        for i in self.out.events() {
+            let row = events.row(i);
+            match row.action {
+                Action::Alloc => {
+                    seen.insert(row.address, true);
+                }
+                Action::FreeRequested | Action::FreeCompleted | Action::Free => {
+                    if let hashbrown::hash_map::Entry::Vacant(slot) = seen.entry(row.address) {
+                        slot.insert(false);
+                        let span = spans::holding(live, row.address);
+                        if span.is_none() {
+                            continue;
+                        }
+                        olds.insert(
+                            row.address,
+                            Allocation {
+                                address: row.address,
+                                size: row.size,
+                                rounded: self.rounding.round(row.size),
+                                rounded_known: false,
+                                born: None,
+                                free_requested: None,
+                                free_completed: None,
+                                // What is recorded with a free is where it was freed, or cannot be
+                                // told from that.
+                                stack: None,
+                                stream: row.stream,
+                                pool: row.pool.or(span.and_then(|s| s.pool)),
+                                span: None,
+                            },
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (address, (block, segment)) in self.final_blocks() {
+            if seen.contains_key(&address) || spans::holding(live, address).is_none() {
+                continue;
+            }
+            olds.insert(
+                address,
+                Allocation {
+                    address,
+                    size: block.requested.unwrap_or(block.size),
+                    rounded: block.size,
+                    rounded_known: true,
+                    born: None,
+                    free_requested: None,
+                    free_completed: None,
+                    stack: block.stack,
+                    stream: segment.stream,
+                    pool: segment.pool,
+                    span: None,
+                },
+            );
+        }
+        olds.into_values().collect()
+    }
+
+    /// Takes an allocation's block out of the free ones.
+    fn place(&mut self, a: &Allocation) {
+        let Some((&start, &size)) = self.free.range(..=a.address).next_back() else {
+            return;
+        };
+        let (end, mine) = (
+            start.saturating_add(size),
+            a.address.saturating_add(a.rounded),
+        );
+        if a.address >= end {
+            return;
+        }
+        self.free.remove(&start);
+        if start < a.address {
+            self.free.insert(start, a.address - start);
+        }
+        if mine < end {
+            self.free.insert(mine, end - mine);
+        }
+    }
+}
+
+fn is_segment(action: Action) -> bool {
+    matches!(
+        action,
+        Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap
+    )
+}

@@ -1,0 +1,292 @@
+//! What memory is for: parameters, gradients, optimizer state, activations and so on.
+//!
+//! A snapshot does not say, but for dumps with a `category`. The rest is told from where memory was
+//! allocated and how long it lived, and every answer states how sure it is:
+//!
+//! * allocated in `torch/optim`: optimizer state when it outlives the optimizer step, else temporary;
+//! * no Python stack though others have one, or the autograd engine's: the backward pass; a gradient
+//!   when it lives until the optimizer works, else temporary;
+//! * while modules are built, loaded or moved: parameters;
+//! * under a `forward`: an activation when the backward pass begins before it is freed, else
+//!   temporary; what an OOM cut short may have been an activation;
+//! * elsewhere in the user's code: inputs where data is moved to the device, else unknown.
+
+use super::allocations::AllocationId;
+use super::replay::Replay;
+use super::sites::{Owner, Sites};
+use crate::model::snapshot::{Snapshot, StackId, TraceId};
+use crate::model::{StringTable, snapshot::FrameId};
+
+/// Events after which memory of a forward pass is hardly a temporary: it may be kept by the program.
+const LONG: u32 = 256;
+
+/// What memory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// Weights and buffers of the model.
+    Parameter,
+    /// Gradients of parameters.
+    Gradient,
+    /// State of the optimizer.
+    OptimizerState,
+    /// What the forward pass keeps for the backward pass.
+    Activation,
+    /// What lives within one pass only.
+    Temporary,
+    /// Batches.
+    Input,
+    /// Nothing tells.
+    Unknown,
+}
+
+impl Category {
+    /// Every category.
+    pub const ALL: [Self; 7] = [
+        Self::Parameter,
+        Self::Gradient,
+        Self::OptimizerState,
+        Self::Activation,
+        Self::Temporary,
+        Self::Input,
+        Self::Unknown,
+    ];
+
+    /// The word that scripts see.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Gradient => "gradient",
+            Self::OptimizerState => "optimizer_state",
+            Self::Activation => "activation",
+            Self::Temporary => "temporary",
+            Self::Input => "input",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "autograd_detail" => Some(Self::Activation),
+            other => Self::ALL.into_iter().find(|c| c.word() == other),
+        }
+    }
+}
+
+/// How sure a category is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    /// The source says so.
+    Stated,
+    /// Place and lifetime both say so.
+    Likely,
+    /// Only one of them does.
+    Possible,
+    /// A guess was not made.
+    None,
+}
+
+/// The category of every allocation of a replay.
+#[derive(Debug, Clone, Default)]
+pub struct Categories {
+    rows: Vec<(Category, Certainty)>,
+}
+
+impl Categories {
+    /// The category of an allocation and how sure it is.
+    #[must_use]
+    pub fn get(&self, id: AllocationId) -> (Category, Certainty) {
+        let row = self.rows.get(id.index());
+        row.copied().unwrap_or((Category::Unknown, Certainty::None))
+    }
+}
+
+/// Where a stack is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Optimizer,
+    Backward,
+    Build,
+    Forward,
+    Move,
+    Other,
+}
+
+/// Tells what every allocation is for.
+#[must_use]
+pub fn categories(
+    strings: &StringTable,
+    snapshot: &Snapshot,
+    replay: &Replay,
+    sites: &Sites,
+) -> Categories {
+    let places: Vec<Place> = (0..snapshot.stacks.len() as u32)
+        .map(|s| place(strings, snapshot, sites, StackId(s)))
+        .collect();
+    let allocations = &replay.allocations;
+    let place_of = |stack: Option<StackId>| match stack {
+        Some(s) => places.get(s.0 as usize).copied().unwrap_or(Place::Other),
+        None => Place::Backward,
+    };
+    // A history without any stack tells nothing by the lack of one.
+    let recorded = allocations.ids().any(|id| allocations.stack(id).is_some());
+    let trains = places.contains(&Place::Optimizer)
+        || snapshot
+            .annotations
+            .rows
+            .iter()
+            .any(|a| strings.get(a.name).starts_with("Optimizer.step"));
+    let mut optimizer = Vec::new();
+    let mut backward = Vec::new();
+    for (_, a) in allocations.iter() {
+        let Some(born) = a.born else { continue };
+        match place_of(a.stack) {
+            Place::Optimizer => optimizer.push(born),
+            Place::Backward if recorded => backward.push(born),
+            _ => {}
+        }
+    }
+    // Plain SGD allocates nothing: its annotation marks the step then.
+    for range in super::steps::ranges(snapshot, replay.device) {
+        if strings.get(range.name).starts_with("Optimizer.step") && range.end_ns.is_some() {
+            optimizer.push(range.start);
+        }
+    }
+    optimizer.sort_unstable();
+    let within = |marks: &[TraceId], from: TraceId, to: Option<TraceId>| {
+        let at = marks.partition_point(|&m| m <= from);
+        marks.get(at).is_some_and(|&m| to.is_none_or(|to| m < to))
+    };
+    let mut rows: Vec<(Category, Certainty)> = allocations
+        .iter()
+        .map(|(_, a)| {
+            let place = place_of(a.stack);
+            let Some(born) = a.born else {
+                // From before the history: only the place can tell.
+                return match (a.stack, place) {
+                    (Some(_), Place::Build) => (Category::Parameter, Certainty::Likely),
+                    (Some(_), Place::Optimizer) => (Category::OptimizerState, Certainty::Possible),
+                    _ => (Category::Unknown, Certainty::None),
+                };
+            };
+            let end = a.free_requested.or(a.free_completed);
+            match place {
+                Place::Optimizer => {
+                    // State is still there when the next backward pass runs, or at the end.
+                    if end.is_none() || within(&backward, born, end) {
+                        (Category::OptimizerState, Certainty::Likely)
+                    } else {
+                        (Category::Temporary, Certainty::Likely)
+                    }
+                }
+                Place::Backward if recorded && trains => {
+                    if within(&optimizer, born, end) {
+                        (Category::Gradient, Certainty::Likely)
+                    } else if end.is_none() {
+                        (Category::Gradient, Certainty::Possible)
+                    } else {
+                        (Category::Temporary, Certainty::Possible)
+                    }
+                }
+                Place::Backward => (Category::Unknown, Certainty::None),
+                Place::Build => {
+                    if end.is_none() || within(&optimizer, born, end) {
+                        (Category::Parameter, Certainty::Likely)
+                    } else {
+                        (Category::Temporary, Certainty::Possible)
+                    }
+                }
+                Place::Forward => {
+                    if within(&backward, born, end) {
+                        (Category::Activation, Certainty::Likely)
+                    } else if end.is_none() || within(&replay.ooms, born, end) {
+                        // What an OOM cut short would have waited for the backward pass.
+                        (Category::Activation, Certainty::Possible)
+                    } else if end.is_some_and(|e| e.0 - born.0 > LONG) {
+                        (Category::Temporary, Certainty::Possible)
+                    } else {
+                        (Category::Temporary, Certainty::Likely)
+                    }
+                }
+                Place::Move => (Category::Input, Certainty::Possible),
+                Place::Other => (Category::Unknown, Certainty::None),
+            }
+        })
+        .collect();
+    for &(event, word) in &snapshot.events.category {
+        let born = allocations.born.partition_point(|&b| {
+            // Those from before the history come first and have no birth.
+            b == super::allocations::NEVER || b < event.0
+        });
+        if allocations.born.get(born) == Some(&event.0)
+            && let (Some(row), Some(category)) =
+                (rows.get_mut(born), Category::of(strings.get(word)))
+        {
+            *row = (category, Certainty::Stated);
+        }
+    }
+    Categories { rows }
+}
+
+fn place(strings: &StringTable, snapshot: &Snapshot, sites: &Sites, stack: StackId) -> Place {
+    let frames = snapshot.stacks.get(stack);
+    if frames.is_empty() {
+        return Place::Backward;
+    }
+    let mut place = Place::Other;
+    for &id in frames {
+        let frame = snapshot.frames.get(id);
+        let file = strings.get(frame.file);
+        let name = strings.get(frame.name);
+        let torch = sites.owner(id) == Owner::Torch;
+        let is = |part: &str| file.contains(part) || file.replace('\\', "/").contains(part);
+        if torch && is("torch/optim/") {
+            return Place::Optimizer;
+        }
+        if sites.owner(id) == Owner::Native && name.contains("torch::autograd::Engine") {
+            return Place::Backward;
+        }
+        if torch && (name == "_engine_run_backward" || is("torch/autograd/function.py")) {
+            return Place::Backward;
+        }
+        let builds = matches!(
+            name,
+            "convert" | "_apply" | "_load_from_state_dict" | "load_state_dict" | "from_pretrained"
+        ) || (name == "<lambda>" && is("torch/nn/modules/module.py"))
+            || (name == "__init__" && (torch || any_module(strings, snapshot, frames)))
+            || name == "reset_parameters";
+        if builds {
+            place = Place::Build;
+        } else if place == Place::Other && (name == "forward" || (torch && name == "_call_impl")) {
+            place = Place::Forward;
+        }
+    }
+    if place == Place::Other && moves(strings, snapshot, frames) {
+        return Place::Move;
+    }
+    place
+}
+
+fn any_module(strings: &StringTable, snapshot: &Snapshot, frames: &[FrameId]) -> bool {
+    frames.iter().any(|&f| {
+        let file = strings.get(snapshot.frames.get(f).file);
+        file.contains("torch/nn/modules")
+    })
+}
+
+/// Whether the innermost function moves data to the device.
+fn moves(strings: &StringTable, snapshot: &Snapshot, frames: &[FrameId]) -> bool {
+    frames.iter().take(2).any(|&f| {
+        let name = strings.get(snapshot.frames.get(f).name);
+        [
+            "to_device",
+            "send_to_device",
+            "pin_memory",
+            "collate",
+            "batch",
+            "next_batch",
+        ]
+        .iter()
+        .any(|part| name.contains(part))
+    })
+}

@@ -1,0 +1,177 @@
+//! A set of allocations as a tree of frames.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::allocations::AllocationId;
+use super::replay::Replay;
+use super::sites::{Owner, Sites};
+use crate::model::snapshot::{FrameId, Snapshot, StackId};
+
+/// Which end of the stacks is the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// `main` first, as flame graphs are.
+    RootFirst,
+    /// The allocating frame first: who calls it.
+    LeafFirst,
+}
+
+/// A node of [`Flame`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A frame at its place in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The frame; `None` for the root, and below it for what has no recorded stack.
+    pub frame: Option<FrameId>,
+    /// `None` for the root.
+    pub parent: Option<NodeId>,
+    /// 0 for the root.
+    pub depth: u32,
+    /// Requested bytes here and below.
+    pub bytes: u64,
+    /// Requested bytes whose stack ends here.
+    pub own: u64,
+    /// Allocations here and below.
+    pub count: u64,
+}
+
+/// The tree; parents come before their children, and larger children before smaller ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flame {
+    /// The nodes; node 0 is the root.
+    pub nodes: Vec<Node>,
+}
+
+/// Builds the tree of `ids`. With `fold`, native frames and torch's are left out of stacks that
+/// have others.
+#[must_use]
+pub fn flame(
+    snapshot: &Snapshot,
+    replay: &Replay,
+    sites: &Sites,
+    ids: &[AllocationId],
+    direction: Direction,
+    fold: bool,
+) -> Flame {
+    let mut stacks: HashMap<Option<StackId>, (u64, u64), FxBuildHasher> = HashMap::default();
+    for &id in ids {
+        let sum = stacks.entry(replay.allocations.stack(id)).or_default();
+        sum.0 = sum.0.saturating_add(replay.allocations.size(id));
+        sum.1 += 1;
+    }
+    let mut stacks: Vec<_> = stacks.into_iter().collect();
+    stacks.sort_unstable();
+    let mut tree = Builder::default();
+    tree.nodes.push(Node {
+        frame: None,
+        parent: None,
+        depth: 0,
+        bytes: 0,
+        own: 0,
+        count: 0,
+    });
+    let mut path = Vec::new();
+    for (stack, (bytes, count)) in stacks {
+        path.clear();
+        if let Some(stack) = stack {
+            let frames = snapshot.stacks.get(stack);
+            let keep = |f: &FrameId| sites.owner(*f) <= Owner::Library;
+            let folds = fold && frames.iter().any(keep);
+            path.extend(
+                frames
+                    .iter()
+                    .copied()
+                    .filter(|f| !folds || keep(f))
+                    .map(Some),
+            );
+            if direction == Direction::RootFirst {
+                path.reverse();
+            }
+        } else {
+            path.push(None);
+        }
+        tree.add(&path, bytes, count);
+    }
+    tree.sorted()
+}
+
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    children: HashMap<(u32, Option<FrameId>), u32, FxBuildHasher>,
+}
+
+impl Builder {
+    fn add(&mut self, path: &[Option<FrameId>], bytes: u64, count: u64) {
+        let mut at = 0u32;
+        self.count(at, bytes, count);
+        for (depth, &frame) in path.iter().enumerate() {
+            let nodes = &mut self.nodes;
+            let next = *self.children.entry((at, frame)).or_insert_with(|| {
+                nodes.push(Node {
+                    frame,
+                    parent: Some(NodeId(at)),
+                    depth: depth as u32 + 1,
+                    bytes: 0,
+                    own: 0,
+                    count: 0,
+                });
+                (nodes.len() - 1) as u32
+            });
+            at = next;
+            self.count(at, bytes, count);
+        }
+        if let Some(node) = self.nodes.get_mut(at as usize) {
+            node.own = node.own.saturating_add(bytes);
+        }
+    }
+
+    fn count(&mut self, at: u32, bytes: u64, count: u64) {
+        if let Some(node) = self.nodes.get_mut(at as usize) {
+            node.bytes = node.bytes.saturating_add(bytes);
+            node.count += count;
+        }
+    }
+
+    /// Breadth first, larger siblings first.
+    fn sorted(self) -> Flame {
+        let mut order: Vec<u32> = (0..self.nodes.len() as u32).collect();
+        let node = |i: u32| self.nodes.get(i as usize);
+        order.sort_by_key(|&i| node(i).map(|n| (n.depth, n.parent, std::cmp::Reverse(n.bytes))));
+        let mut new = vec![0u32; self.nodes.len()];
+        // Parents are numbered anew before their children: a level is sorted after the one above.
+        let mut out: Vec<Node> = Vec::with_capacity(order.len());
+        let mut at = 0;
+        while at < order.len() {
+            let depth = order.get(at).and_then(|&i| node(i)).map_or(0, |n| n.depth);
+            let past = order
+                .iter()
+                .skip(at)
+                .position(|&i| node(i).is_none_or(|n| n.depth != depth))
+                .map_or(order.len(), |n| at + n);
+            let mut level: Vec<u32> = order.get(at..past).unwrap_or_default().to_vec();
+            level.sort_by_key(|&i| {
+                let n = node(i);
+                let parent = n.and_then(|n| n.parent);
+                let parent = parent.and_then(|p| new.get(p.0 as usize).copied());
+                (parent, std::cmp::Reverse(n.map(|n| n.bytes)))
+            });
+            for i in level {
+                let Some(n) = node(i) else { continue };
+                let parent = n.parent.and_then(|p| new.get(p.0 as usize).copied());
+                if let Some(slot) = new.get_mut(i as usize) {
+                    *slot = out.len() as u32;
+                }
+                out.push(Node {
+                    parent: parent.map(NodeId),
+                    ..*n
+                });
+            }
+            at = past;
+        }
+        Flame { nodes: out }
+    }
+}

@@ -1,0 +1,98 @@
+//! Memory by line of the user's code, as a line profiler prints it.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::allocations::{AllocationId, NEVER};
+use super::replay::Replay;
+use super::sites::Sites;
+use crate::model::snapshot::{FrameId, TraceId};
+
+/// One line of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// A frame of the file and line; `None` for what has no recorded stack.
+    pub frame: Option<FrameId>,
+    /// Requested bytes that live after the event asked about.
+    pub current: u64,
+    /// Allocations that live then.
+    pub live: u64,
+    /// Most requested bytes of this line at one time, up to the event asked about.
+    pub peak: u64,
+    /// Requested bytes allocated so far, those from before the history included.
+    pub allocated: u64,
+    /// Requested bytes freed so far.
+    pub freed: u64,
+    /// Allocations made so far.
+    pub count: u64,
+}
+
+/// Every line after event `at` (the whole history for `None`), by peak, largest first.
+#[must_use]
+pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
+    let a = &replay.allocations;
+    let last = at.map_or(NEVER - 1, |t| t.0);
+    let mut slots: HashMap<Option<FrameId>, u32, FxBuildHasher> = HashMap::default();
+    let mut out: Vec<Line> = Vec::new();
+    let mut slot_of: Vec<u32> = Vec::with_capacity(a.len());
+    for id in a.ids() {
+        let frame = a.stack(id).and_then(|s| sites.line(s));
+        let slot = *slots.entry(frame).or_insert_with(|| {
+            out.push(Line {
+                frame,
+                current: 0,
+                live: 0,
+                peak: 0,
+                allocated: 0,
+                freed: 0,
+                count: 0,
+            });
+            (out.len() - 1) as u32
+        });
+        slot_of.push(slot);
+    }
+    // Ends in order of time, against births, which are in order.
+    let mut ends: Vec<(u32, u32)> = (0..a.len() as u32)
+        .filter_map(|i| Some((*a.completed.get(i as usize)?, i)))
+        .filter(|&(end, _)| end <= last)
+        .collect();
+    ends.sort_unstable();
+    let mut ends = ends.into_iter().peekable();
+    let mut end_until = |out: &mut Vec<Line>, event: u32| {
+        while let Some((_, i)) = ends.next_if(|&(end, _)| end <= event) {
+            let line = slot_of
+                .get(i as usize)
+                .and_then(|&s| out.get_mut(s as usize));
+            if let Some(line) = line {
+                let size = a.size(AllocationId(i));
+                line.current = line.current.saturating_sub(size);
+                line.freed = line.freed.saturating_add(size);
+                line.live -= 1;
+            }
+        }
+    };
+    for id in a.ids() {
+        let born = a.born.get(id.index()).copied().unwrap_or(NEVER);
+        if born != NEVER {
+            if born > last {
+                break;
+            }
+            end_until(&mut out, born);
+        }
+        let line = slot_of
+            .get(id.index())
+            .and_then(|&s| out.get_mut(s as usize));
+        if let Some(line) = line {
+            let size = a.size(id);
+            line.current = line.current.saturating_add(size);
+            line.allocated = line.allocated.saturating_add(size);
+            line.live += 1;
+            line.count += 1;
+            line.peak = line.peak.max(line.current);
+        }
+    }
+    end_until(&mut out, last);
+    out.retain(|l| l.count > 0);
+    out.sort_by_key(|l| std::cmp::Reverse((l.peak, l.allocated)));
+    out
+}

@@ -1,0 +1,88 @@
+//! The opcodes of pickle, protocols 0 to 5 (CPython's `pickletools`).
+
+pub(super) const PROTO: u8 = 0x80;
+pub(super) const FRAME: u8 = 0x95;
+pub(super) const STOP: u8 = b'.';
+pub(super) const MARK: u8 = b'(';
+pub(super) const POP: u8 = b'0';
+pub(super) const POP_MARK: u8 = b'1';
+pub(super) const DUP: u8 = b'2';
+pub(super) const NONE: u8 = b'N';
+pub(super) const NEWTRUE: u8 = 0x88;
+pub(super) const NEWFALSE: u8 = 0x89;
+pub(super) const BININT: u8 = b'J';
+pub(super) const BININT1: u8 = b'K';
+pub(super) const BININT2: u8 = b'M';
+pub(super) const LONG1: u8 = 0x8a;
+pub(super) const LONG4: u8 = 0x8b;
+pub(super) const BINFLOAT: u8 = b'G';
+pub(super) const SHORT_BINUNICODE: u8 = 0x8c;
+pub(super) const BINUNICODE: u8 = b'X';
+pub(super) const BINUNICODE8: u8 = 0x8d;
+pub(super) const SHORT_BINSTRING: u8 = b'U';
+pub(super) const BINSTRING: u8 = b'T';
+pub(super) const SHORT_BINBYTES: u8 = b'C';
+pub(super) const BINBYTES: u8 = b'B';
+pub(super) const BINBYTES8: u8 = 0x8e;
+pub(super) const BYTEARRAY8: u8 = 0x96;
+pub(super) const EMPTY_TUPLE: u8 = b')';
+pub(super) const TUPLE: u8 = b't';
+pub(super) const TUPLE1: u8 = 0x85;
+pub(super) const TUPLE2: u8 = 0x86;
+pub(super) const TUPLE3: u8 = 0x87;
+pub(super) const EMPTY_LIST: u8 = b']';
+pub(super) const LIST: u8 = b'l';
+pub(super) const APPEND: u8 = b'a';
+pub(super) const APPENDS: u8 = b'e';
+pub(super) const EMPTY_DICT: u8 = b'}';
+pub(super) const DICT: u8 = b'd';
+pub(super) const SETITEM: u8 = b's';
+pub(super) const SETITEMS: u8 = b'u';
+pub(super) const MEMOIZE: u8 = 0x94;
+pub(super) const BINPUT: u8 = b'q';
+pub(super) const LONG_BINPUT: u8 = b'r';
+pub(super) const PUT: u8 = b'p';
+pub(super) const BINGET: u8 = b'h';
+pub(super) const LONG_BINGET: u8 = b'j';
+pub(super) const GET: u8 = b'g';
+
+/// Why an opcode that no reader should follow is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It imports or calls code, or hands over to a caller that does.
+    Executes,
+    /// It belongs to the text protocols 0 and 1.
+    Old,
+    /// It is a pickle's, but of a type that snapshots have not.
+    Foreign,
+}
+
+/// The name of an opcode that is refused.
+pub(super) fn refused(opcode: u8) -> Option<(&'static str, Why)> {
+    Some(match opcode {
+        b'c' => ("GLOBAL", Why::Executes),
+        0x93 => ("STACK_GLOBAL", Why::Executes),
+        b'R' => ("REDUCE", Why::Executes),
+        b'b' => ("BUILD", Why::Executes),
+        b'i' => ("INST", Why::Executes),
+        b'o' => ("OBJ", Why::Executes),
+        0x81 => ("NEWOBJ", Why::Executes),
+        0x92 => ("NEWOBJ_EX", Why::Executes),
+        b'P' => ("PERSID", Why::Executes),
+        b'Q' => ("BINPERSID", Why::Executes),
+        0x82 => ("EXT1", Why::Executes),
+        0x83 => ("EXT2", Why::Executes),
+        0x84 => ("EXT4", Why::Executes),
+        0x97 => ("NEXT_BUFFER", Why::Executes),
+        0x98 => ("READONLY_BUFFER", Why::Executes),
+        b'I' => ("INT", Why::Old),
+        b'L' => ("LONG", Why::Old),
+        b'F' => ("FLOAT", Why::Old),
+        b'S' => ("STRING", Why::Old),
+        b'V' => ("UNICODE", Why::Old),
+        0x8f => ("EMPTY_SET", Why::Foreign),
+        0x90 => ("ADDITEMS", Why::Foreign),
+        0x91 => ("FROZENSET", Why::Foreign),
+        _ => return None,
+    })
+}

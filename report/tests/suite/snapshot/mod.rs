@@ -1,0 +1,10 @@
+//! Memory snapshots: reader, tables, replay and analyses.
+
+mod analyses;
+mod exact;
+mod fields;
+pub mod fixtures;
+mod hostile;
+mod make;
+mod properties;
+mod readers;
