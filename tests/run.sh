@@ -8,3 +8,5 @@ need_debian chromedriver chromium-driver
 need_rust
 say "building and testing (five to ten minutes the first time on two cores)"
 cargo test --locked --workspace "$@"
+# Readers and analyses that no command uses yet are behind a feature.
+cargo test --locked --package report --features snapshot "$@"

@@ -11,6 +11,7 @@ pub mod path;
 pub mod peak;
 pub mod phases;
 pub mod search;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod stacked;
 pub mod steps;

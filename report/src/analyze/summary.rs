@@ -3,11 +3,14 @@
 //! Scripts rely on these names; new ones may come, these stay. A figure that the input does not
 //! give is `null`.
 
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
+#[cfg(feature = "snapshot")]
 use super::snapshot::figures;
 use super::{growth, modules, pairing, peak, phases, steps, top};
-use crate::model::{Rank, Report};
+use crate::model::{Metadata, Rank, Report, Value};
 
 /// The whole answer.
 #[derive(Debug, Clone, Serialize)]
@@ -134,9 +137,9 @@ pub struct RankDetails {
     /// Every module, parents before children.
     pub modules: Vec<ModuleRow>,
     /// Facts about the run.
-    pub metadata: serde_json::Map<String, serde_json::Value>,
+    pub metadata: Facts,
     /// The source's comparisons.
-    pub comparisons: serde_json::Map<String, serde_json::Value>,
+    pub comparisons: Facts,
 }
 
 /// A phase.
@@ -215,6 +218,10 @@ pub fn rank(rank: &Rank) -> RankSummary {
     let steps = steps::steps(rank);
     let peak = peak::peak(rank);
     let last = |column: &crate::model::Bytes| (0..column.len()).rev().find_map(|i| column.get(i));
+    #[cfg_attr(
+        not(feature = "snapshot"),
+        expect(unused_mut, reason = "a snapshot adds to it")
+    )]
     let mut summary = RankSummary {
         rank: rank.number(),
         world_size: rank.world_size(),
@@ -246,6 +253,7 @@ pub fn rank(rank: &Rank) -> RankSummary {
             })
             .collect(),
     };
+    #[cfg(feature = "snapshot")]
     if let Some(figures) = figures::figures(rank) {
         with_snapshot(rank, &figures, &mut summary);
     }
@@ -253,6 +261,7 @@ pub fn rank(rank: &Rank) -> RankSummary {
 }
 
 /// Adds what a memory snapshot knows. What the events of a runtime report say stays.
+#[cfg(feature = "snapshot")]
 fn with_snapshot(rank: &Rank, figures: &figures::Figures, summary: &mut RankSummary) {
     let place = |place: figures::Place| PeakAt {
         bytes: Some(place.bytes),
@@ -368,25 +377,32 @@ fn details(of: &Rank) -> RankDetails {
                 }
             })
             .collect(),
-        metadata: facts(&of.metadata),
-        comparisons: facts(&of.comparisons),
+        metadata: Facts(of.metadata.clone()),
+        comparisons: Facts(of.comparisons.clone()),
     }
 }
 
-fn facts(facts: &crate::model::Metadata) -> serde_json::Map<String, serde_json::Value> {
-    use crate::model::Value;
-    facts
-        .iter()
-        .map(|(key, value)| {
-            let value = match value {
-                Value::Null => serde_json::Value::Null,
-                Value::Bool(b) => (*b).into(),
-                Value::Int(i) => (*i).into(),
-                Value::Float(f) => (*f).into(),
-                Value::Text(t) => t.clone().into(),
-                Value::Json(t) => serde_json::from_str(t).unwrap_or_else(|_| t.clone().into()),
-            };
-            (key.to_owned(), value)
-        })
-        .collect()
+/// Key-value facts, written as a JSON object in the order of the source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts(pub Metadata);
+
+impl Serialize for Facts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in self.0.iter() {
+            match value {
+                Value::Null => map.serialize_entry(key, &()),
+                Value::Bool(b) => map.serialize_entry(key, b),
+                Value::Int(i) => map.serialize_entry(key, i),
+                Value::Float(f) => map.serialize_entry(key, f),
+                Value::Text(t) => map.serialize_entry(key, t),
+                // As it stood in the source; where it was cut it is no JSON any more.
+                Value::Json(t) => match RawValue::from_string(t.clone()) {
+                    Ok(raw) => map.serialize_entry(key, &raw),
+                    Err(_) => map.serialize_entry(key, t),
+                },
+            }?;
+        }
+        map.end()
+    }
 }

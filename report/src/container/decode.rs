@@ -136,6 +136,9 @@ impl Container {
             events: columns.events("events", entry.events)?,
             recorded_top: columns.events("top", entry.recorded_top)?,
             tensors: columns.tensors()?,
+            #[cfg(not(feature = "snapshot"))]
+            snapshot: None,
+            #[cfg(feature = "snapshot")]
             snapshot: entry
                 .snapshot
                 .as_ref()

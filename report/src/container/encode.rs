@@ -41,16 +41,17 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
         for slab in slabs(rank) {
             columns.push(store(slab, &mut body, level));
         }
-        let mut entry = None;
-        if let Some(snapshot) = &rank.snapshot {
+        #[cfg(feature = "snapshot")]
+        let snapshot = rank.snapshot.as_ref().map(|snapshot| {
             let (facts, slabs) = super::snapshot::slabs(snapshot);
             for slab in slabs {
                 columns.push(store(slab, &mut body, level));
             }
-            entry = Some(facts);
-        }
+            facts
+        });
         header.ranks.push(RankEntry {
-            snapshot: entry,
+            #[cfg(feature = "snapshot")]
+            snapshot,
             source: rank.source.clone(),
             metadata: rank.metadata.clone(),
             comparisons: rank.comparisons.clone(),

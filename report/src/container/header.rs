@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "snapshot")]
 use super::snapshot::SnapshotEntry;
+#[cfg(feature = "snapshot")]
 use crate::analyze::snapshot::figures;
 use crate::analyze::{peak, steps};
 use crate::model::{Metadata, Rank, RecordedPeak, Skipped, Source};
@@ -36,6 +38,7 @@ pub struct RankEntry {
     /// Number of events in the source's own selection.
     pub recorded_top: u64,
     /// What the rank's memory snapshot holds besides columns.
+    #[cfg(feature = "snapshot")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotEntry>,
     /// Directory of the rank's columns.
@@ -60,6 +63,7 @@ impl Headline {
     #[must_use]
     pub fn of(rank: &Rank) -> Self {
         let peak = peak::peak(rank);
+        #[cfg(feature = "snapshot")]
         if rank.events.is_empty()
             && let Some(figures) = figures::figures(rank)
         {

@@ -20,12 +20,14 @@ mod column;
 mod decode;
 mod encode;
 mod header;
+#[cfg(feature = "snapshot")]
 mod snapshot;
 mod varint;
 
 pub use decode::Container;
 pub use encode::{Level, pack};
 pub use header::{Coding, ColumnEntry, Header, Headline, RankEntry};
+#[cfg(feature = "snapshot")]
 pub use snapshot::SnapshotEntry;
 
 /// First bytes of a container.

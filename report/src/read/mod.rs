@@ -5,18 +5,26 @@
 //! assert!(error.to_string().starts_with("notes.txt: at byte 0: expected "));
 //! ```
 
+#[cfg(feature = "snapshot")]
 pub mod compressed;
 pub mod html;
 pub(crate) mod json;
+#[cfg(feature = "snapshot")]
 pub(crate) mod pickle;
 pub mod runtime_report;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "snapshot")]
+mod stream;
 
 use std::io::Read;
 
 use crate::error::Result;
 use crate::model::Report;
 use crate::{Error, container};
+
+#[cfg(feature = "snapshot")]
+pub use stream::read_stream;
 
 /// An input held in memory.
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +46,13 @@ pub enum Format {
     /// An HTML report made by `memscope render`.
     Html,
     /// A pickled PyTorch memory snapshot.
+    #[cfg(feature = "snapshot")]
     Snapshot,
     /// A PyTorch memory snapshot as JSON.
+    #[cfg(feature = "snapshot")]
     SnapshotJson,
     /// Any of the others, compressed: see [`compressed`].
+    #[cfg(feature = "snapshot")]
     Compressed,
 }
 
@@ -57,16 +68,19 @@ impl Format {
         if head.starts_with(container::MAGIC) {
             return Ok(Self::Container);
         }
-        if compressed::is_compressed(head) {
-            return Ok(Self::Compressed);
-        }
-        if let [0x80, _, ..] = head {
-            return Ok(Self::Snapshot);
-        }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let text = text.trim_ascii_start();
-        if text.first() == Some(&b'[') || snapshot_key(text) {
-            return Ok(Self::SnapshotJson);
+        #[cfg(feature = "snapshot")]
+        {
+            if compressed::is_compressed(head) {
+                return Ok(Self::Compressed);
+            }
+            if let [0x80, _, ..] = head {
+                return Ok(Self::Snapshot);
+            }
+            if text.first() == Some(&b'[') || snapshot_key(text) {
+                return Ok(Self::SnapshotJson);
+            }
         }
         if text.first() == Some(&b'{') {
             return Ok(Self::RuntimeReport);
@@ -76,10 +90,13 @@ impl Format {
         }
         Err(Error::Unsupported {
             name: name.to_owned(),
-            expected:
+            expected: if cfg!(feature = "snapshot") {
                 "a runtime_report.json, a PyTorch memory snapshot, a .memscope container or an \
-                       HTML report of MemScope"
-                    .to_owned(),
+                 HTML report of MemScope"
+            } else {
+                "a runtime_report.json, a .memscope container or an HTML report of MemScope"
+            }
+            .to_owned(),
             found: describe_head(head),
         })
     }
@@ -89,6 +106,14 @@ fn describe_head(head: &[u8]) -> String {
     match head {
         [] => "an empty input".to_owned(),
         head if head.trim_ascii().is_empty() => "only white space".to_owned(),
+        #[cfg(not(feature = "snapshot"))]
+        [0x80, 2..=5, ..] => {
+            "a Python pickle (PyTorch memory snapshots are not shown yet)".to_owned()
+        }
+        #[cfg(not(feature = "snapshot"))]
+        [0x1f, 0x8b, ..] => "gzip-compressed data (decompress it first)".to_owned(),
+        #[cfg(not(feature = "snapshot"))]
+        [b'[', ..] => "a JSON list (a runtime report is a JSON object)".to_owned(),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text (save it as UTF-8)".to_owned(),
         [b'P', b'K', 3, 4, ..] => "a ZIP archive (extract it first)".to_owned(),
         [b'(', ..] | [b'c', ..] if head.contains(&b'\n') => {
@@ -105,6 +130,7 @@ fn describe_head(head: &[u8]) -> String {
 }
 
 /// Whether an object's first key is one of a snapshot's.
+#[cfg(feature = "snapshot")]
 fn snapshot_key(text: &[u8]) -> bool {
     let Some(text) = text.strip_prefix(b"{") else {
         return false;
@@ -132,6 +158,7 @@ fn snapshot_key(text: &[u8]) -> bool {
 pub fn read(input: Input<'_>) -> Result<Report> {
     let head = input.bytes.get(..DETECT_BYTES).unwrap_or(input.bytes);
     match Format::detect(input.name, head)? {
+        #[cfg(feature = "snapshot")]
         Format::Snapshot | Format::SnapshotJson | Format::Compressed => {
             read_stream(input.name, input.bytes)
         }
@@ -140,49 +167,6 @@ pub fn read(input: Input<'_>) -> Result<Report> {
         Format::Html => {
             container::Container::open(input.name, html::container(input.name, input.bytes)?)?
                 .report()
-        }
-    }
-}
-
-/// Reads any supported input from a stream, compressed or not. Reports and snapshots need memory
-/// for their tables but not for their bytes.
-///
-/// # Errors
-/// See [`Error`].
-pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
-    let io = |source| Error::Io {
-        name: name.to_owned(),
-        offset: 0,
-        source,
-    };
-    let mut source = compressed::uncompressed(source).map_err(io)?;
-    let mut head = Vec::new();
-    source
-        .by_ref()
-        .take(DETECT_BYTES as u64)
-        .read_to_end(&mut head)
-        .map_err(io)?;
-    let format = Format::detect(name, &head)?;
-    let mut source = std::io::Cursor::new(head).chain(source);
-    match format {
-        Format::RuntimeReport => read_runtime_report(name, source),
-        Format::Snapshot => Ok(Report::of(vec![snapshot::read_pickle(name, source)?])),
-        Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
-        Format::Compressed => Err(Error::Unsupported {
-            name: name.to_owned(),
-            expected: "an input that is compressed once".to_owned(),
-            found: "one that is compressed again".to_owned(),
-        }),
-        Format::Container | Format::Html => {
-            let mut bytes = Vec::new();
-            source.read_to_end(&mut bytes).map_err(io)?;
-            match format {
-                Format::Html => read(Input {
-                    name,
-                    bytes: &bytes,
-                }),
-                _ => container::Container::open(name, bytes)?.report(),
-            }
         }
     }
 }

@@ -25,6 +25,7 @@ pub fn runtime_report(bytes: &[u8]) {
 }
 
 /// Any bytes as a pickled snapshot: as for a runtime report.
+#[cfg(feature = "snapshot")]
 pub fn snapshot(bytes: &[u8]) {
     let whole = report::read::snapshot::read_pickle("fuzz", bytes);
     let pieces = report::read::snapshot::read_pickle("fuzz", Sevens(bytes));
@@ -41,6 +42,7 @@ pub fn snapshot(bytes: &[u8]) {
 }
 
 /// Asks every question about a snapshot: sums of groups and lines are those of the curves.
+#[cfg(feature = "snapshot")]
 pub fn snapshot_answers(rank: &Rank) {
     use report::analyze::snapshot::{
         categories, figures, flame, group, lifetimes, lines, live, replay, sites, state, steps,
@@ -161,6 +163,7 @@ pub fn everything(report: &Report) {
     let summary = summary::summary(report);
     serde_json::to_string(&summary).expect("every answer has a JSON form");
     for rank in &report.ranks {
+        #[cfg(feature = "snapshot")]
         snapshot_answers(rank);
         every_answer(rank);
     }

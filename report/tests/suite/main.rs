@@ -15,5 +15,6 @@ mod mutation;
 mod properties;
 mod random;
 mod runtime_report;
+#[cfg(feature = "snapshot")]
 mod snapshot;
 mod support;

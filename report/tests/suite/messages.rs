@@ -61,8 +61,13 @@ fn of_broken_json() {
 #[test]
 fn of_other_files() {
     let expected = |found: &str| {
+        let snapshot = if cfg!(feature = "snapshot") {
+            " a PyTorch memory snapshot,"
+        } else {
+            ""
+        };
         format!(
-            "r.json: at byte 0: expected a runtime_report.json, a PyTorch memory snapshot, a .memscope container or an HTML report of MemScope, \
+            "r.json: at byte 0: expected a runtime_report.json,{snapshot} a .memscope container or an HTML report of MemScope, \
              found {found}; give MemScope one of those"
         )
     };

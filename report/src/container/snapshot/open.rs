@@ -76,7 +76,7 @@ impl Columns<'_> {
         let name = self.texts("frames.name", None, strings)?;
         let rows = Some(name.len() as u64);
         let file = self.texts("frames.file", rows, strings)?;
-        let line = self.below("frames.line", rows, u32::MAX as usize + 1)?;
+        let line = self.below("frames.line", rows, usize::MAX)?;
         let frame = self.below("fx.frame", None, name.len())?;
         if !frame.is_sorted_by(|a, b| a < b) {
             return Err(self.damaged_trace("fx.frame"));
@@ -220,7 +220,7 @@ impl Columns<'_> {
     }
 
     fn devices(&self, name: &str, rows: Option<u64>) -> Result<Vec<Device>> {
-        let codes = self.below(name, rows, u32::MAX as usize + 1)?;
+        let codes = self.below(name, rows, usize::MAX)?;
         let device = |code: u32| code.checked_sub(1).map_or(Device::HOST, Device);
         Ok(codes.into_iter().map(device).collect())
     }

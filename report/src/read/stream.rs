@@ -1,0 +1,51 @@
+//! Any input from a stream.
+
+use std::io::Read;
+
+use super::{DETECT_BYTES, Format, Input, compressed, read, read_runtime_report, snapshot};
+use crate::error::Result;
+use crate::model::Report;
+use crate::{Error, container};
+
+/// Reads any supported input from a stream, compressed or not. Reports and snapshots need memory
+/// for their tables but not for their bytes.
+///
+/// # Errors
+/// See [`Error`].
+pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
+    let io = |source| Error::Io {
+        name: name.to_owned(),
+        offset: 0,
+        source,
+    };
+    let mut source = compressed::uncompressed(source).map_err(io)?;
+    let mut head = Vec::new();
+    source
+        .by_ref()
+        .take(DETECT_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(io)?;
+    let format = Format::detect(name, &head)?;
+    let mut source = std::io::Cursor::new(head).chain(source);
+    match format {
+        Format::RuntimeReport => read_runtime_report(name, source),
+        Format::Snapshot => Ok(Report::of(vec![snapshot::read_pickle(name, source)?])),
+        Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
+        Format::Compressed => Err(Error::Unsupported {
+            name: name.to_owned(),
+            expected: "an input that is compressed once".to_owned(),
+            found: "one that is compressed again".to_owned(),
+        }),
+        Format::Container | Format::Html => {
+            let mut bytes = Vec::new();
+            source.read_to_end(&mut bytes).map_err(io)?;
+            match format {
+                Format::Html => read(Input {
+                    name,
+                    bytes: &bytes,
+                }),
+                _ => container::Container::open(name, bytes)?.report(),
+            }
+        }
+    }
+}
