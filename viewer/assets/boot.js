@@ -52,5 +52,8 @@ const memscopeFailed = (e) => {
   line.textContent = `The interactive part did not start: ${e?.message ?? e}. The figures below are complete.`;
   note.append(line);
 };
-// The static part is on screen before the heavy work begins.
-requestAnimationFrame(() => setTimeout(() => memscopeBoot().catch(memscopeFailed)));
+// A small report is on screen sooner without painting the static part first; for a large one that is
+// painted before the heavy work begins.
+const memscopeStart = () => memscopeBoot().catch(memscopeFailed);
+if (Number(document.getElementById("memscope-wasm").dataset.bytes) < 1e6) memscopeStart();
+else requestAnimationFrame(() => setTimeout(memscopeStart));
