@@ -35,9 +35,25 @@ pub(super) fn shared() -> Arc<Driver> {
     })
 }
 
+/// chromedriver picks a port that is free for IPv4 and gives up when another process has it for
+/// IPv6, so one start in some hundred fails: it is tried again.
+const ATTEMPTS: usize = 10;
+
 fn start() -> Driver {
     let exe = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-    let mut child = Command::new(&exe)
+    let mut said = String::new();
+    for _ in 0..ATTEMPTS {
+        match attempt(&exe) {
+            Ok(driver) => return driver,
+            Err(output) => said = output,
+        }
+    }
+    panic!("{exe} ended {ATTEMPTS} times without saying its port; it said: {said}\n{INSTALL}");
+}
+
+/// One start; what chromedriver said when it ended without a port.
+fn attempt(exe: &str) -> Result<Driver, String> {
+    let mut child = Command::new(exe)
         .arg("--port=0")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -46,9 +62,17 @@ fn start() -> Driver {
     let mut lines = BufReader::new(child.stdout.take().expect("piped"))
         .lines()
         .map_while(Result::ok);
-    let line = lines
-        .find(|l| l.contains("successfully on port"))
-        .unwrap_or_else(|| panic!("{exe} ended without saying its port\n{INSTALL}"));
+    let mut said = Vec::new();
+    let line = loop {
+        match lines.next() {
+            Some(line) if line.contains("successfully on port") => break line,
+            Some(line) => said.push(line),
+            None => {
+                let _ = child.wait();
+                return Err(said.join(" / "));
+            }
+        }
+    };
     // Keeps the pipe open: chromedriver ends when it cannot write.
     std::thread::spawn(move || lines.for_each(drop));
     let port = line
@@ -56,8 +80,8 @@ fn start() -> Driver {
         .rsplit(' ')
         .next()
         .expect("a word");
-    Driver {
+    Ok(Driver {
         child,
         url: format!("http://127.0.0.1:{port}"),
-    }
+    })
 }
