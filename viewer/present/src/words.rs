@@ -131,7 +131,6 @@ words! {
     Flat: "flat", "平铺";
     ExpandAll: "Expand all", "全部展开";
     CollapseAll: "Collapse all", "全部折叠";
-    ShowTable: "Table of this chart", "图表数据";
     Export: "Export", "导出";
     CopyMarkdown: "Copy as Markdown", "复制为 Markdown";
     CopyLink: "Copy link to this view", "复制此视图链接";
@@ -141,8 +140,6 @@ words! {
     Language: "中文", "English";
     Help: "Keyboard", "键盘";
     Close: "Close", "关闭";
-    Clear: "Clear", "清除";
-    Selected: "Selected", "已选";
     Rows: "rows", "行";
     Row: "row", "行";
     OpenFile: "Open a report", "打开报告";
@@ -187,7 +184,6 @@ words! {
     StaticNote: "Static part of a MemScope report. Where this line stays, the interactive part is missing because scripts are blocked or switched off: download the file and open it in a browser.", "MemScope 报告的静态部分。若此行一直显示，则因脚本被阻止或关闭而缺少交互部分：请下载该文件并用浏览器打开。";
     TopNote: "the 20 places with most allocated", "已分配最多的 20 处";
     ModulesNote: "the 40 modules that added most", "增量最大的 40 个模块";
-    Loading: "Loading the interactive part…", "正在加载交互部分…";
 }
 
 #[cfg(test)]
