@@ -325,6 +325,7 @@ fn width_class(c: &Column) -> &'static str {
             "w-narrow"
         }
         "module" | "part" | "value" | "what" => "w-wide",
+        "shape" => "w-shape",
         _ if c.figure => "w-figure",
         _ => "w-text",
     }
