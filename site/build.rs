@@ -1,11 +1,12 @@
 //! Embeds the viewer: builds the package `viewer` for wasm32 with a nested cargo, runs wasm-bindgen
 //! as a library, and leaves `viewer.js` (the glue) and `viewer.wasm.gz.b64` (the program) in
-//! `OUT_DIR` for `include_str!`.
+//! `OUT_DIR` for `include_str!`; then the same with the feature `snapshot` as
+//! `viewer-snapshot.js` and `viewer-snapshot.wasm.gz.b64`.
 //!
 //! * `SITE_SKIP_VIEWER=1` embeds nothing: for check, clippy, rust-analyzer and tests that need no
 //!   page. Such a `memscope` refuses to write pages.
 //! * `SITE_VIEWER_WASM=FILE` takes a `viewer.wasm` that was built before (as rustc leaves it, before
-//!   wasm-bindgen).
+//!   wasm-bindgen) instead of either.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -34,6 +35,13 @@ const INPUTS: [&str; 10] = [
     "viewer/src",
 ];
 
+/// The programs: name and features. Both come from one target directory, so that what they share is
+/// compiled once.
+const PROGRAMS: [(&str, &[&str]); 2] = [
+    ("viewer", &[]),
+    ("viewer-snapshot", &["--features", "snapshot"]),
+];
+
 fn main() -> Result<()> {
     let out = PathBuf::from(variable("OUT_DIR")?);
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
@@ -48,17 +56,22 @@ fn main() -> Result<()> {
     }
     check_assets(&workspace.join("viewer/assets"))?;
     if env::var_os("SITE_SKIP_VIEWER").is_some_and(|v| !v.is_empty() && v != "0") {
-        return embed(&out, "", "");
+        return PROGRAMS
+            .iter()
+            .try_for_each(|(name, _)| embed(&out, name, "", ""));
     }
-    let wasm = match env::var_os("SITE_VIEWER_WASM").filter(|v| !v.is_empty()) {
-        Some(path) => {
-            println!("cargo::rerun-if-changed={}", Path::new(&path).display());
-            PathBuf::from(path)
-        }
-        None => build_viewer(workspace, &out)?,
-    };
-    let (glue, program) = bind(&wasm)?;
-    embed(&out, &glue, &STANDARD.encode(gzip(&program)?))
+    for (name, features) in PROGRAMS {
+        let wasm = match env::var_os("SITE_VIEWER_WASM").filter(|v| !v.is_empty()) {
+            Some(path) => {
+                println!("cargo::rerun-if-changed={}", Path::new(&path).display());
+                PathBuf::from(path)
+            }
+            None => build_viewer(workspace, &out, features)?,
+        };
+        let (glue, program) = bind(&wasm)?;
+        embed(&out, name, &glue, &STANDARD.encode(gzip(&program)?))?;
+    }
+    Ok(())
 }
 
 fn variable(name: &str) -> Result<OsString> {
@@ -66,9 +79,9 @@ fn variable(name: &str) -> Result<OsString> {
 }
 
 /// Writes the two files, but only where they change: what includes them is not compiled in vain.
-fn embed(out: &Path, glue: &str, program: &str) -> Result<()> {
-    for (name, text) in [("viewer.js", glue), ("viewer.wasm.gz.b64", program)] {
-        let path = out.join(name);
+fn embed(out: &Path, name: &str, glue: &str, program: &str) -> Result<()> {
+    for (end, text) in [("js", glue), ("wasm.gz.b64", program)] {
+        let path = out.join(format!("{name}.{end}"));
         if fs::read_to_string(&path).ok().as_deref() != Some(text) {
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
@@ -131,7 +144,7 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Builds `viewer` with a nested cargo and gives the path of its `viewer.wasm`.
-fn build_viewer(workspace: &Path, out: &Path) -> Result<PathBuf> {
+fn build_viewer(workspace: &Path, out: &Path, features: &[&str]) -> Result<PathBuf> {
     let target_dir = target_dir(out);
     let mut cargo = Command::new(variable("CARGO")?);
     cargo
@@ -146,6 +159,7 @@ fn build_viewer(workspace: &Path, out: &Path) -> Result<PathBuf> {
             "--target",
             TARGET,
         ])
+        .args(features)
         .arg("--target-dir")
         .arg(&target_dir);
     if workspace.join("Cargo.lock").exists() {

@@ -32,7 +32,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
 
 #[component]
 fn App(state: State) -> impl IntoView {
-    let view = Memo::new(move |_| state.shown.with(|s| s.view));
+    let view = Memo::new(move |_| state.view());
     view! {
         <a class="skip" href="#panel" on:click=move |e| {
             // The address is ours: a jump must not overwrite it.
@@ -41,14 +41,29 @@ fn App(state: State) -> impl IntoView {
         }>{state.text(Word::Skip)}</a>
         <Header state=state/>
         <main>
-            <Show when=move || state.data.with(|d| d.as_ref().is_some_and(|d| !d.rank.events.is_empty()))>
-                <TimelineChart state=state/>
-            </Show>
+            {move || state.data.with(|d| d.as_ref().map(|d| (d.has_snapshot(), !d.rank.events.is_empty()))).map(|has| match has {
+                #[cfg(feature = "snapshot")]
+                (true, _) => view! { <crate::memory::MemoryChart state=state/> }.into_any(),
+                (false, true) => view! { <TimelineChart state=state/> }.into_any(),
+                _ => ().into_any(),
+            })}
             <Show when=move || state.data.with(Option::is_some)>
                 <Tabs state=state/>
                 <section id="panel" role="tabpanel" tabindex="-1"
                     aria-labelledby=move || format!("tab-{}", view.get().word())>
                     {move || match view.get() {
+                        #[cfg(feature = "snapshot")]
+                        View::Live => view! { <views::snapshot::Live state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::State => view! { <views::snapshot::StateView state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Entries => view! { <views::snapshot::Entries state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Lifetimes => view! { <views::snapshot::Lifetimes state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Lines => view! { <views::snapshot::Lines state=state/> }.into_any(),
+                        #[cfg(not(feature = "snapshot"))]
+                        View::Live | View::State | View::Entries | View::Lifetimes | View::Lines => ().into_any(),
                         View::Peak => view! { <views::Peak state=state/> }.into_any(),
                         View::Steps => view! { <views::Steps state=state/> }.into_any(),
                         View::Phases => view! { <views::Phases state=state/> }.into_any(),
@@ -148,6 +163,8 @@ fn escape(state: State, e: &web_sys::KeyboardEvent) {
         state.help.set(false);
     } else if browser::typing(e) {
         browser::focus("panel");
+    } else if state.shown.with_untracked(|s| !s.pick.is_empty()) {
+        state.set_pick(None);
     } else if state.selection.get_untracked().is_some() {
         state.select(None);
     } else {
@@ -161,15 +178,21 @@ fn command(state: State, key: &str) -> bool {
         .with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
     let rank = state.rank.get_untracked();
     match key {
-        "1" | "2" | "3" | "4" | "5" | "6" | "7" => {
+        "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" => {
             let at = key.parse::<usize>().unwrap_or(1) - 1;
-            state.shown.update(|s| {
-                s.view = View::ALL[at];
-                s.sort = None;
-            });
+            let Some(&view) = untrack(|| state.views()).get(at) else {
+                return false;
+            };
+            state.go(view);
         }
         "/" => {
-            state.shown.update(|s| s.view = View::Top);
+            let now = untrack(|| state.view());
+            if !matches!(now, View::Top | View::Entries) {
+                let snapshot = state
+                    .data
+                    .with_untracked(|d| d.as_ref().is_some_and(|d| d.has_snapshot()));
+                state.go(if snapshot { View::Entries } else { View::Top });
+            }
             browser::next_frame(|| browser::focus("search"));
         }
         "?" => {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use present::chart::Timeline;
 use present::rows::EventRows;
+use present::rows::Pick;
 use present::sentences::Facts;
 use report::analyze::modules::{Modules, modules};
 use report::analyze::pairing::{Pairing, pair};
@@ -25,6 +26,8 @@ pub struct RankData {
     alphabet: OnceLock<Arc<Vec<u32>>>,
     places: OnceLock<Places>,
     tensors: OnceLock<Vec<TensorUse>>,
+    #[cfg(feature = "snapshot")]
+    snapshot: OnceLock<Option<Arc<report::analyze::snapshot::Analysis>>>,
 }
 
 impl RankData {
@@ -42,7 +45,73 @@ impl RankData {
             alphabet: OnceLock::new(),
             places: OnceLock::new(),
             tensors: OnceLock::new(),
+            #[cfg(feature = "snapshot")]
+            snapshot: OnceLock::new(),
         }
+    }
+
+    /// Whether there is a memory snapshot to show.
+    pub fn has_snapshot(&self) -> bool {
+        cfg!(feature = "snapshot")
+            && self
+                .rank
+                .snapshot
+                .as_ref()
+                .is_some_and(|s| s.main_device().is_some())
+    }
+
+    /// What the name of something of a snapshot means; `None` when nothing has it.
+    pub fn picked(&self, name: &str) -> Option<Pick> {
+        #[cfg(feature = "snapshot")]
+        {
+            use report::analyze::snapshot::Named;
+            if name.is_empty() {
+                return None;
+            }
+            Some(match self.snapshot()?.named(name)? {
+                Named::Event(t) => Pick::Entry(t.0),
+                Named::Allocation(a) => Pick::Allocation(a.0),
+                Named::Stack(s) => Pick::Stack(s.0),
+                Named::Span(s) => Pick::Span(s.0),
+            })
+        }
+        #[cfg(not(feature = "snapshot"))]
+        {
+            let _ = name;
+            None
+        }
+    }
+
+    /// The inverse of [`Self::picked`].
+    pub fn pick_name(&self, pick: Pick) -> String {
+        #[cfg(feature = "snapshot")]
+        {
+            use report::analyze::snapshot::Named;
+            use report::analyze::snapshot::allocations::{AllocationId, SpanId};
+            use report::model::snapshot::{StackId, TraceId};
+            let named = match pick {
+                Pick::Entry(n) => Named::Event(TraceId(n)),
+                Pick::Allocation(n) => Named::Allocation(AllocationId(n)),
+                Pick::Stack(n) => Named::Stack(StackId(n)),
+                Pick::Span(n) => Named::Span(SpanId(n)),
+            };
+            self.snapshot().map_or_else(String::new, |s| s.name(named))
+        }
+        #[cfg(not(feature = "snapshot"))]
+        {
+            let _ = pick;
+            String::new()
+        }
+    }
+
+    /// The snapshot's main device, played.
+    #[cfg(feature = "snapshot")]
+    pub fn snapshot(&self) -> Option<Arc<report::analyze::snapshot::Analysis>> {
+        self.snapshot
+            .get_or_init(|| {
+                report::analyze::snapshot::Analysis::of(Arc::clone(&self.rank)).map(Arc::new)
+            })
+            .clone()
     }
 
     /// Which event belongs to which.

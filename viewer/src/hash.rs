@@ -14,8 +14,8 @@ pub fn write(s: &Shown) -> String {
     let mut out: Vec<String> = Vec::new();
     let default = Shown::default();
     let mut put = |key: &str, value: &str| out.push(format!("{key}={}", escape(value)));
-    if s.view != default.view {
-        put("view", s.view.word());
+    if let Some(view) = s.view {
+        put("view", view.word());
     }
     if let Some(rank) = s.rank {
         put("rank", &rank.to_string());
@@ -35,6 +35,10 @@ pub fn write(s: &Shown) -> String {
         ("phase", &s.phase),
         ("type", &s.kind),
         ("role", &s.role),
+        ("at", &s.at),
+        ("pick", &s.pick),
+        ("by", &s.by),
+        ("how", &s.how),
     ] {
         if !value.is_empty() {
             put(key, value);
@@ -71,7 +75,7 @@ pub fn read(hash: &str) -> Shown {
         };
         let value = unescape(value);
         match key {
-            "view" => s.view = View::of_word(&value).unwrap_or(s.view),
+            "view" => s.view = View::of_word(&value),
             "rank" => s.rank = value.parse().ok(),
             "axis" if value == "step" => s.axis = AxisKind::Step,
             "zoom" => s.zoom = zoom(&value).unwrap_or(s.zoom),
@@ -81,6 +85,10 @@ pub fn read(hash: &str) -> Shown {
             "phase" => s.phase = value,
             "type" => s.kind = value,
             "role" => s.role = value,
+            "at" => s.at = value,
+            "pick" => s.pick = value,
+            "by" => s.by = value,
+            "how" => s.how = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
             "sort" => s.sort = sort(&value),

@@ -4,6 +4,7 @@
 //! * [`state`]: what the page shows, as signals; [`hash`]: the same as a link.
 //! * [`data`]: a rank with its analyses, made when first asked for.
 //! * [`timeline`]: the chart with its input; [`components`]: tables, buttons, sheets.
+//! * `memory`: the chart of a memory snapshot (feature `snapshot`).
 //! * [`views`]: one tab a file.
 //! * [`open`]: reports that are dropped on the page, read in a worker where there may be one.
 //! * [`browser`]: what the web has no typed call for.
@@ -15,6 +16,8 @@ pub mod browser;
 pub mod components;
 pub mod data;
 pub mod hash;
+#[cfg(feature = "snapshot")]
+pub mod memory;
 pub mod open;
 pub mod selection;
 pub mod state;

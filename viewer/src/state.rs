@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use present::chart::AxisKind;
+use present::rows::Pick;
 use present::{Lang, Word};
 use report::analyze::modules::ModuleId;
 use report::container::Container;
@@ -15,6 +16,16 @@ use crate::selection::Selection;
 /// A tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
+    /// What lives at an instant of a snapshot, by stack, line, function, category.
+    Live,
+    /// The allocator's segments and blocks at an instant.
+    State,
+    /// The entries of a snapshot's trace.
+    Entries,
+    /// What stays, waits and passes.
+    Lifetimes,
+    /// Source lines.
+    Lines,
     /// What holds the peak, and growth.
     #[default]
     Peak,
@@ -33,8 +44,13 @@ pub enum View {
 }
 
 impl View {
-    /// In the order of the tabs and of the keys 1 to 7.
-    pub const ALL: [Self; 7] = [
+    /// In the order of the tabs and of the keys 1 to 9.
+    pub const ALL: [Self; 12] = [
+        Self::Live,
+        Self::State,
+        Self::Entries,
+        Self::Lifetimes,
+        Self::Lines,
         Self::Peak,
         Self::Steps,
         Self::Phases,
@@ -48,6 +64,11 @@ impl View {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
+            Self::Live => "live",
+            Self::State => "state",
+            Self::Entries => "entries",
+            Self::Lifetimes => "lifetimes",
+            Self::Lines => "lines",
             Self::Peak => "peak",
             Self::Steps => "steps",
             Self::Phases => "phases",
@@ -55,6 +76,16 @@ impl View {
             Self::Modules => "modules",
             Self::Tensors => "tensors",
             Self::About => "about",
+        }
+    }
+
+    /// Whether it has something to show for a rank with or without events and a snapshot.
+    #[must_use]
+    pub fn shows(self, events: bool, snapshot: bool) -> bool {
+        match self {
+            Self::Live | Self::State | Self::Entries | Self::Lifetimes | Self::Lines => snapshot,
+            Self::About => true,
+            _ => events || !snapshot,
         }
     }
 
@@ -68,6 +99,11 @@ impl View {
     #[must_use]
     pub fn name(self) -> Word {
         match self {
+            Self::Live => Word::Live,
+            Self::State => Word::AllocatorState,
+            Self::Entries => Word::Entries,
+            Self::Lifetimes => Word::Lifetimes,
+            Self::Lines => Word::SourceLines,
             Self::Peak => Word::Holders,
             Self::Steps => Word::Steps,
             Self::Phases => Word::Phases,
@@ -93,8 +129,8 @@ pub struct Sort {
 /// All that a link holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// The tab.
-    pub view: View,
+    /// The tab, when chosen; else the rank's first.
+    pub view: Option<View>,
     /// Index of the rank, when chosen; else the one with the highest peak is shown.
     pub rank: Option<usize>,
     /// What the axis counts.
@@ -113,6 +149,14 @@ pub struct Shown {
     pub kind: String,
     /// Filter of tensors by role; empty for all.
     pub role: String,
+    /// The instant of a snapshot that is looked at: `peak`, `oom`, `t412`. Empty for the first.
+    pub at: String,
+    /// What is picked of a snapshot, by its name: `b7f3c40000000_2`, `t412`, `k12`, `g3`.
+    pub pick: String,
+    /// What live allocations are grouped by; empty for the first.
+    pub by: String,
+    /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
+    pub how: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -128,7 +172,7 @@ pub struct Shown {
 impl Default for Shown {
     fn default() -> Self {
         Self {
-            view: View::default(),
+            view: None,
             rank: None,
             axis: AxisKind::Event,
             zoom: (0.0, 1.0),
@@ -138,6 +182,10 @@ impl Default for Shown {
             phase: String::new(),
             kind: String::new(),
             role: String::new(),
+            at: String::new(),
+            pick: String::new(),
+            by: String::new(),
+            how: String::new(),
             each: false,
             flat: false,
             sort: None,
@@ -158,6 +206,8 @@ pub struct State {
     pub data: RwSignal<Option<Arc<RankData>>>,
     /// What the link holds.
     pub shown: RwSignal<Shown>,
+    /// What is picked of a snapshot, resolved.
+    pub pick: Memo<Option<Pick>>,
     /// The selection, resolved.
     pub selection: RwSignal<Option<Selection>>,
     /// The language in use.
@@ -187,10 +237,15 @@ impl State {
         browser_dark: RwSignal<bool>,
     ) -> Self {
         let shown = RwSignal::new(crate::hash::read(hash));
+        let data = RwSignal::new(None);
         let state = Self {
             container: RwSignal::new(None),
             rank: RwSignal::new(0),
-            data: RwSignal::new(None),
+            data,
+            pick: Memo::new(move |_| {
+                let name = shown.with(|s| s.pick.clone());
+                data.with(|d: &Option<Arc<RankData>>| d.as_ref()?.picked(&name))
+            }),
             shown,
             selection: RwSignal::new(None),
             lang: Memo::new(move |_| shown.with(|s| s.lang).unwrap_or(browser_lang)),
@@ -205,6 +260,39 @@ impl State {
             state.open(container);
         }
         state
+    }
+
+    /// The tabs that the rank has something for, in order.
+    #[must_use]
+    pub fn views(self) -> Vec<View> {
+        let (events, snapshot) = self.data.with(|d| {
+            d.as_ref().map_or((false, false), |d| {
+                (!d.rank.events.is_empty(), d.has_snapshot())
+            })
+        });
+        View::ALL
+            .into_iter()
+            .filter(|v| v.shows(events, snapshot))
+            .collect()
+    }
+
+    /// The tab that is shown.
+    #[must_use]
+    pub fn view(self) -> View {
+        let views = self.views();
+        let chosen = self.shown.with(|s| s.view);
+        chosen
+            .filter(|v| views.contains(v))
+            .or(views.first().copied())
+            .unwrap_or_default()
+    }
+
+    /// Shows another tab.
+    pub fn go(self, view: View) {
+        self.shown.update(|s| {
+            s.view = Some(view);
+            s.sort = None;
+        });
     }
 
     /// A word in the language in use.
@@ -237,6 +325,8 @@ impl State {
         self.shown.update(|s| {
             s.rank = Some(rank);
             s.selection = None;
+            s.at.clear();
+            s.pick.clear();
         });
         self.decode(Some(rank));
     }
@@ -275,6 +365,13 @@ impl State {
         self.selection.set(selection);
         self.shown
             .update(|s| s.selection = selection.map(selection_word));
+    }
+
+    /// Picks something of a snapshot, or nothing.
+    pub fn set_pick(self, pick: Option<Pick>) {
+        let name = pick.zip(self.data.get_untracked());
+        let name = name.map_or_else(String::new, |(pick, data)| data.pick_name(pick));
+        self.shown.update(|s| s.pick = name);
     }
 
     /// Takes over what a link says, as when the user goes back or edits it.

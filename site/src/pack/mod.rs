@@ -53,6 +53,7 @@ const TITLE: usize = 300;
 #[derive(Debug)]
 pub struct Page {
     lang: Lang,
+    viewer: assets::Viewer,
     title: String,
     /// What is seen without scripts.
     fixed: String,
@@ -68,11 +69,17 @@ impl Page {
     pub fn of(report: Report, lang: Lang) -> Result<Self, Error> {
         require_viewer()?;
         let data = container(&report)?;
+        // A page of runtime reports carries no program for snapshots.
+        let viewer = if report.ranks.iter().any(|r| r.snapshot.is_some()) {
+            assets::WHOLE
+        } else {
+            assets::LEAN
+        };
         let title = present::sentences::title(&report.ranks.iter().collect::<Vec<_>>(), lang);
         // From here on the tables are needed behind Arcs; they move, nothing is copied.
         let ranks: Vec<Arc<Rank>> = report.ranks.into_iter().map(Arc::new).collect();
         let fixed = present::page::static_part(&ranks, lang).map_err(Error::Static)?;
-        Self::new(lang, title, fixed, data)
+        Self::new(lang, viewer, title, fixed, data)
     }
 
     /// The viewer without data, into which a report is dropped.
@@ -83,16 +90,24 @@ impl Page {
         require_viewer()?;
         Self::new(
             lang,
+            assets::WHOLE,
             "MemScope".to_owned(),
             assets::EMPTY.to_owned(),
             Vec::new(),
         )
     }
 
-    fn new(lang: Lang, title: String, fixed: String, data: Vec<u8>) -> Result<Self, Error> {
+    fn new(
+        lang: Lang,
+        viewer: assets::Viewer,
+        title: String,
+        fixed: String,
+        data: Vec<u8>,
+    ) -> Result<Self, Error> {
         inert::check(&fixed)?;
         Ok(Self {
             lang,
+            viewer,
             title,
             fixed,
             data,
@@ -104,17 +119,19 @@ impl Page {
         let text: Cow<'_, str> = match slot {
             Slot::Lang => self.lang.tag().into(),
             // Nothing in it needs to be escaped in double quotes.
-            Slot::Csp => policy::policy(&assets::SCRIPT).into(),
+            Slot::Csp => policy::policy(&self.viewer.script).into(),
             Slot::Generator => html(GENERATOR).into(),
             Slot::Title => html(&short(&self.title, TITLE)).into(),
             Slot::Style => assets::STYLE.into(),
             Slot::Static => self.fixed.as_str().into(),
-            Slot::Wasm => assets::PROGRAM.into(),
+            Slot::Wasm => self.viewer.program.into(),
             Slot::DataBytes => self.data.len().to_string().into(),
             Slot::Parts => self.parts().map(|n| n.to_string()).join(",").into(),
             Slot::Chunks => return chunks::write(&self.data, to),
             Slot::Script => {
-                return assets::SCRIPT
+                return self
+                    .viewer
+                    .script
                     .iter()
                     .try_for_each(|part| to.write_all(part.as_bytes()));
             }
@@ -125,9 +142,9 @@ impl Page {
     /// Sizes of the parts as they stand in the file, in bytes: program, glue and style, static
     /// part, data.
     fn parts(&self) -> [u64; 4] {
-        let looks = assets::length(&assets::SCRIPT) + assets::STYLE.len() as u64;
+        let looks = assets::length(&self.viewer.script) + assets::STYLE.len() as u64;
         [
-            assets::PROGRAM.len() as u64,
+            self.viewer.program.len() as u64,
             looks,
             self.fixed.len() as u64,
             chunks::encoded(self.data.len() as u64),

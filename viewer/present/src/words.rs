@@ -64,6 +64,11 @@ words! {
     Steps: "Steps", "训练步";
     Holders: "What holds the peak", "峰值由什么占用";
     Findings: "What memory does from step to step", "显存逐步变化";
+    Live: "What is live", "存活的显存";
+    AllocatorState: "Allocator state", "分配器状态";
+    Entries: "Allocator events", "分配器事件";
+    Lifetimes: "Lifetimes", "生命周期";
+    SourceLines: "Source lines", "源代码行";
     // Figures and columns
     Allocated: "allocated", "已分配";
     Reserved: "reserved", "已保留";

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use present::Word;
 use present::export::CELL;
-use present::rows::{Cell, Column, Rows, order};
+use present::rows::{Cell, Column, Pick, Rows, Subject, order};
 use present::units::count;
 use present::visible::short;
 
 use super::TableActions;
+use crate::data::RankData;
 use crate::selection::Selection;
 use crate::state::{Sort, State};
 
@@ -181,14 +182,17 @@ pub fn DataTable(
     };
     // A selection made elsewhere brings its first row into sight.
     Effect::new(move |_| {
-        let selection = state.selection.get();
+        let (selection, pick) = (state.selection.get(), state.pick.get());
         let order = order.get();
         let rows = rows.get();
         measure();
-        let Some((selection, data)) = selection.zip(state.data.get_untracked()) else {
+        let Some(data) = state.data.get_untracked() else {
             return;
         };
-        let hit = |&i: &u32| selection.has_row(rows.subject(i as usize), &data);
+        if selection.is_none() && pick.is_none() {
+            return;
+        }
+        let hit = |&i: &u32| is_hit(selection, pick, rows.subject(i as usize), &data);
         let shown = view.get_untracked();
         let in_sight = order.len() > WHOLE
             && order
@@ -215,6 +219,11 @@ pub fn DataTable(
             return;
         };
         let subject = rows.with_untracked(|r| r.subject(row as usize));
+        if let Some(pick) = subject.pick {
+            let again = state.pick.get_untracked() == Some(pick);
+            state.set_pick((!again).then_some(pick));
+            return;
+        }
         let next = Selection::of(subject, &data);
         // The same row again lets go of it.
         let again = next.is_some() && state.selection.get_untracked() == next;
@@ -292,13 +301,14 @@ pub fn DataTable(
                         {move || {
                             // The language first, as above.
                             let (lang, selection, active) = (state.lang.get(), state.selection.get(), active.get());
+                            let pick = state.pick.get();
                             let w = view.get();
                             let rows = rows.get();
                             let data = state.data.get();
                             let order = order.get();
                             order.iter().enumerate().skip(w.first).take(w.rows).map(|(display, &row)| {
                                 let row = row as usize;
-                                let hit = selection.zip(data.as_ref()).is_some_and(|(s, d)| s.has_row(rows.subject(row), d));
+                                let hit = data.as_ref().is_some_and(|d| is_hit(selection, pick, rows.subject(row), d));
                                 view! {
                                     <tr id=format!("row-{}-{display}", rows.name()) class:hit=hit class:active=display == active
                                         aria-rowindex=display + 2 aria-selected=hit.to_string() data-row=row
@@ -315,6 +325,19 @@ pub fn DataTable(
                 </table>
             </div>
         </div>
+    }
+}
+
+/// Whether a row shows something of what is selected.
+fn is_hit(
+    selection: Option<Selection>,
+    pick: Option<Pick>,
+    subject: Subject,
+    data: &RankData,
+) -> bool {
+    match subject.pick {
+        Some(own) => pick == Some(own),
+        None => selection.is_some_and(|s| s.has_row(subject, data)),
     }
 }
 

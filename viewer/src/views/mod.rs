@@ -4,6 +4,8 @@ mod about;
 mod modules;
 mod peak;
 mod phases;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 mod steps;
 mod tensors;
 mod top;

@@ -20,6 +20,7 @@
 //! ```
 
 pub mod allocations;
+pub mod analysis;
 mod before;
 pub mod categories;
 mod check;
@@ -27,6 +28,7 @@ pub mod figures;
 pub mod findings;
 pub mod flame;
 pub mod group;
+pub mod instant;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
@@ -36,3 +38,6 @@ pub mod sites;
 pub mod spans;
 pub mod state;
 pub mod steps;
+
+pub use analysis::Analysis;
+pub use instant::{Instant, Named};

@@ -254,3 +254,40 @@ fn categories_of_a_training_step() {
         "{weights} {state} {groups:?}"
     );
 }
+
+#[test]
+fn what_is_named_is_found_again() {
+    use report::analyze::snapshot::{Analysis, Instant, Named};
+    let rank = std::sync::Arc::new(load("gpt2_adamw_amp", "snapshot.pickle"));
+    let a = Analysis::of(rank).unwrap();
+    for id in a.replay.allocations.ids().step_by(97) {
+        let name = a.name(Named::Allocation(id));
+        assert_eq!(a.named(&name), Some(Named::Allocation(id)), "{name}");
+    }
+    for text in ["peak", "oom", "oom3", "start", "end", "t17"] {
+        assert_eq!(text.parse::<Instant>().unwrap().to_string(), text);
+    }
+    for text in ["", "p", "oom0", "oomx", "t-1", "t99999999999", "peak "] {
+        assert!(text.parse::<Instant>().is_err(), "{text}");
+    }
+    for name in [
+        "",
+        "b",
+        "bzz_0",
+        "t999999999",
+        "k999999",
+        "x1",
+        "b0_99",
+        "ß1",
+    ] {
+        assert_eq!(a.named(name), None, "{name}");
+    }
+    // The stacked picture and the curve are the same figures.
+    let stacked = a.stacked();
+    for event in (0..stacked.events()).step_by(101) {
+        assert_eq!(
+            stacked.total().get(event),
+            a.replay.requested.after.get(event).copied()
+        );
+    }
+}

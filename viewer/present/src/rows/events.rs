@@ -127,6 +127,7 @@ impl Rows for EventRows {
             phase: Some(r.phase),
             step: r.step,
             node: None,
+            pick: None,
         }
     }
 

@@ -122,6 +122,19 @@ impl Cell<'_> {
     }
 }
 
+/// Something of a memory snapshot; numbers are rows of its tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pick {
+    /// An entry of the trace.
+    Entry(u32),
+    /// An allocation.
+    Allocation(u32),
+    /// A stack.
+    Stack(u32),
+    /// A reserved range.
+    Span(u32),
+}
+
 /// What a row is about, so that a selection made in one view is found in the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subject {
@@ -137,6 +150,8 @@ pub struct Subject {
     pub phase: Option<StringId>,
     /// Step.
     pub step: Option<i64>,
+    /// Something of a memory snapshot.
+    pub pick: Option<Pick>,
 }
 
 /// A table. Rows are computed on demand, so a table of a million rows costs nothing until shown.

@@ -1,0 +1,197 @@
+//! A snapshot's device with everything that is asked of it, each made when first asked for.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use super::allocations::AllocationId;
+use super::categories::{Categories, categories};
+use super::figures::{self, Figures};
+use super::instant::Instant;
+use super::live::LiveIndex;
+use super::replay::{Replay, replay};
+use super::sites::Sites;
+use super::steps::{self, Range, Step};
+use crate::analyze::stacked::{BEFORE, NEVER, Stacked};
+use crate::model::snapshot::{Device, Snapshot, TraceId};
+use crate::model::{Rank, StringTable};
+
+static NOTHING: LazyLock<Snapshot> = LazyLock::new(Snapshot::default);
+
+/// The analyses of one device of a rank's snapshot. Command and page hold one of these each, so
+/// that both show the same figures.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The rank.
+    pub rank: Arc<Rank>,
+    /// The device.
+    pub device: Device,
+    /// Its history, played.
+    pub replay: Replay,
+    figures: OnceLock<Figures>,
+    steps: OnceLock<Vec<Step>>,
+    ranges: OnceLock<Vec<Range>>,
+    live: OnceLock<LiveIndex>,
+    sites: OnceLock<Sites>,
+    categories: OnceLock<Categories>,
+    stacked: OnceLock<Stacked>,
+    sequence: OnceLock<Vec<u32>>,
+}
+
+impl Analysis {
+    /// Plays the main device of a rank's snapshot; `None` when it has none, or an empty one.
+    #[must_use]
+    pub fn of(rank: Arc<Rank>) -> Option<Self> {
+        let device = rank.snapshot.as_ref()?.main_device()?;
+        Self::on(rank, device)
+    }
+
+    /// Plays one device; `None` when the rank has no snapshot.
+    #[must_use]
+    pub fn on(rank: Arc<Rank>, device: Device) -> Option<Self> {
+        let replay = replay(rank.snapshot.as_ref()?, device);
+        Some(Self {
+            rank,
+            device,
+            replay,
+            figures: OnceLock::new(),
+            steps: OnceLock::new(),
+            ranges: OnceLock::new(),
+            live: OnceLock::new(),
+            sites: OnceLock::new(),
+            categories: OnceLock::new(),
+            stacked: OnceLock::new(),
+            sequence: OnceLock::new(),
+        })
+    }
+
+    /// The snapshot.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        self.rank.snapshot.as_ref().unwrap_or(&NOTHING)
+    }
+
+    /// The text of all tables.
+    #[must_use]
+    pub fn strings(&self) -> &StringTable {
+        &self.rank.strings
+    }
+
+    /// Headline figures.
+    pub fn figures(&self) -> &Figures {
+        self.figures
+            .get_or_init(|| figures::of(&self.rank, self.snapshot(), &self.replay))
+    }
+
+    /// Steps by annotations.
+    pub fn steps(&self) -> &[Step] {
+        self.steps
+            .get_or_init(|| steps::steps(&self.rank.strings, self.snapshot(), self.device))
+    }
+
+    /// Annotated ranges.
+    pub fn ranges(&self) -> &[Range] {
+        self.ranges
+            .get_or_init(|| steps::ranges(self.snapshot(), self.device))
+    }
+
+    /// Finds what lives after an event.
+    pub fn live(&self) -> &LiveIndex {
+        self.live.get_or_init(|| LiveIndex::of(&self.replay))
+    }
+
+    /// Whose code every stack is.
+    pub fn sites(&self) -> &Sites {
+        self.sites
+            .get_or_init(|| Sites::of(&self.rank.strings, self.snapshot()))
+    }
+
+    /// What every allocation is for.
+    pub fn categories(&self) -> &Categories {
+        self.categories.get_or_init(|| {
+            categories(
+                &self.rank.strings,
+                self.snapshot(),
+                &self.replay,
+                self.sites(),
+            )
+        })
+    }
+
+    /// Allocations stacked over time; events count from the device's first.
+    pub fn stacked(&self) -> &Stacked {
+        self.stacked.get_or_init(|| {
+            let a = &self.replay.allocations;
+            let first = self.replay.first;
+            let from = |rows: &[u32], absent: u32| -> Vec<u32> {
+                rows.iter()
+                    .map(|&r| {
+                        r.checked_sub(first)
+                            .filter(|_| r != NEVER)
+                            .unwrap_or(absent)
+                    })
+                    .collect()
+            };
+            // Those from before the history come first and have no birth.
+            let mut born = from(&a.born, BEFORE);
+            for (id, row) in a.iter() {
+                if row.born.is_none()
+                    && let Some(slot) = born.get_mut(id.index())
+                {
+                    *slot = BEFORE;
+                }
+            }
+            let freed = from(&a.completed, NEVER);
+            Stacked::new(self.replay.events().len(), a.size.clone(), &born, &freed)
+        })
+    }
+
+    /// What lives at an instant, by id.
+    #[must_use]
+    pub fn live_at(&self, instant: Instant) -> Vec<AllocationId> {
+        match self.event_of(instant) {
+            Some(at) => self.live().after(&self.replay, at),
+            None => self.live().before(),
+        }
+    }
+
+    /// The event after which an instant is; `None` is before the first event.
+    #[must_use]
+    pub fn event_of(&self, instant: Instant) -> Option<TraceId> {
+        match instant {
+            Instant::Start => None,
+            Instant::Peak => self.replay.peak_requested().event,
+            Instant::End => self.replay.last_event(),
+            Instant::Oom(n) => {
+                let at = self.replay.ooms.get(n as usize).copied();
+                at.or_else(|| self.replay.last_event())
+            }
+            Instant::Event(event) => Some(event),
+        }
+    }
+
+    /// The instant that a first view shows: the first OOM where there is one, else the peak.
+    #[must_use]
+    pub fn first_instant(&self) -> Instant {
+        if self.replay.ooms.is_empty() {
+            Instant::Peak
+        } else {
+            Instant::Oom(0)
+        }
+    }
+
+    /// How many uses of the same address came before an allocation.
+    pub(super) fn sequence(&self, id: AllocationId) -> u32 {
+        let all = self.sequence.get_or_init(|| {
+            let mut uses = super::replay::Open::default();
+            let addresses = &self.replay.allocations.address;
+            addresses
+                .iter()
+                .map(|&address| {
+                    let n = uses.entry(address).or_insert(0);
+                    *n += 1;
+                    *n - 1
+                })
+                .collect()
+        });
+        all.get(id.index()).copied().unwrap_or(0)
+    }
+}
