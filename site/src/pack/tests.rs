@@ -5,7 +5,14 @@ use super::*;
 
 /// A page whatever the build embedded.
 fn page(title: &str, fixed: &str, data: &[u8]) -> String {
-    let page = Page::new(Lang::En, title.to_owned(), fixed.to_owned(), data.to_vec()).unwrap();
+    let page = Page::new(
+        Lang::En,
+        assets::LEAN,
+        title.to_owned(),
+        fixed.to_owned(),
+        data.to_vec(),
+    )
+    .unwrap();
     let mut out = Vec::new();
     page.write(&mut out).unwrap();
     assert_eq!(page.size().unwrap(), out.len() as u64);
