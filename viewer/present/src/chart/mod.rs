@@ -15,7 +15,9 @@ pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
 pub use stack::{Pixels, at as allocation_at, stack};
-pub use theme::{Color, Theme, phase_color};
+#[cfg(feature = "snapshot")]
+pub use theme::category_color;
+pub use theme::{Color, Theme, css, mixed, phase_color};
 pub use timeline::{Flag, Frame, Timeline, View, draw, minimap};
 
 /// A drawing failed: the backend's own words.

@@ -2,6 +2,8 @@
 //! values for what is not drawn.
 
 use plotters::style::RGBColor;
+#[cfg(feature = "snapshot")]
+use report::analyze::snapshot::categories::Category;
 
 /// A colour of a drawing.
 pub type Color = RGBColor;
@@ -89,4 +91,37 @@ const CATEGORIES: [[Color; 2]; 8] = [
 #[must_use]
 pub fn phase_color(n: usize, dark: bool) -> Color {
     CATEGORIES[n % CATEGORIES.len()][usize::from(dark)]
+}
+
+/// The colour of what memory is for, the same in every view; unknown is grey.
+#[cfg(feature = "snapshot")]
+#[must_use]
+pub fn category_color(category: Category, dark: bool) -> Color {
+    let n = match category {
+        Category::Unknown => 0,
+        Category::Parameter => 1,
+        Category::Gradient => 2,
+        Category::OptimizerState => 3,
+        Category::Activation => 4,
+        Category::Temporary => 5,
+        Category::Input => 6,
+    };
+    phase_color(n, dark)
+}
+
+/// A colour mixed with another: `share` of `a`, the rest of `b`.
+#[must_use]
+pub fn mixed(a: Color, b: Color, share: f64) -> Color {
+    let mix = |a: u8, b: u8| {
+        (f64::from(a) * share + f64::from(b) * (1.0 - share))
+            .round()
+            .clamp(0.0, 255.0) as u8
+    };
+    RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+}
+
+/// A colour for style sheets: `#0072b2`.
+#[must_use]
+pub fn css(RGBColor(r, g, b): Color) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
 }
