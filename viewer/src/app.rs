@@ -123,7 +123,7 @@ fn document_attributes(state: State) {
             root.set_attribute("data-theme", theme).ok();
         }
         if let Some(data) = state.data.get() {
-            document.set_title(&title(&[&data.rank], lang));
+            document.set_title(&title([data.facts.as_ref()], lang));
         }
     });
 }

@@ -26,8 +26,6 @@ pub struct RankData {
     alphabet: OnceLock<Arc<Vec<u32>>>,
     places: OnceLock<Places>,
     tensors: OnceLock<Vec<TensorUse>>,
-    #[cfg(feature = "snapshot")]
-    snapshot: OnceLock<Option<Arc<report::analyze::snapshot::Analysis>>>,
 }
 
 impl RankData {
@@ -45,8 +43,6 @@ impl RankData {
             alphabet: OnceLock::new(),
             places: OnceLock::new(),
             tensors: OnceLock::new(),
-            #[cfg(feature = "snapshot")]
-            snapshot: OnceLock::new(),
         }
     }
 
@@ -107,11 +103,7 @@ impl RankData {
     /// The snapshot's main device, played.
     #[cfg(feature = "snapshot")]
     pub fn snapshot(&self) -> Option<Arc<report::analyze::snapshot::Analysis>> {
-        self.snapshot
-            .get_or_init(|| {
-                report::analyze::snapshot::Analysis::of(Arc::clone(&self.rank)).map(Arc::new)
-            })
-            .clone()
+        self.facts.snapshot.clone()
     }
 
     /// Which event belongs to which.

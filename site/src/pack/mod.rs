@@ -25,6 +25,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use present::Lang;
+use present::sentences::Facts;
 use present::visible::{html, short};
 use report::container::{self, Level};
 use report::model::{Rank, Report};
@@ -75,9 +76,17 @@ impl Page {
         } else {
             assets::LEAN
         };
-        let title = present::sentences::title(&report.ranks.iter().collect::<Vec<_>>(), lang);
         // From here on the tables are needed behind Arcs; they move, nothing is copied.
-        let ranks: Vec<Arc<Rank>> = report.ranks.into_iter().map(Arc::new).collect();
+        let ranks: Vec<(Arc<Rank>, Facts)> = report
+            .ranks
+            .into_iter()
+            .map(|rank| {
+                let rank = Arc::new(rank);
+                let facts = Facts::of(&rank);
+                (rank, facts)
+            })
+            .collect();
+        let title = present::sentences::title(ranks.iter().map(|(_, facts)| facts), lang);
         let fixed = present::page::static_part(&ranks, lang).map_err(Error::Static)?;
         Self::new(lang, viewer, title, fixed, data)
     }

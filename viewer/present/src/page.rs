@@ -24,22 +24,18 @@ const HEIGHT: u32 = 260;
 ///
 /// # Errors
 /// When the chart cannot be drawn.
-pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError> {
+pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, DrawError> {
     let mut out = String::new();
-    for (n, rank) in ranks.iter().enumerate() {
-        let facts = Facts::of(rank);
+    for (n, (rank, facts)) in ranks.iter().enumerate() {
         let heading = if n == 0 { "h1" } else { "h2" };
         out += &format!(
             "<section>\n<{heading}>{}</{heading}>\n",
-            html(&headline_among(ranks.len(), rank, &facts, lang))
+            html(&headline_among(ranks.len(), rank, facts, lang))
         );
-        out += &format!(
-            "<p>{}</p>\n",
-            html(&subline(rank, &facts, lang).join(" · "))
-        );
-        for sentence in estimate(rank, &facts, lang)
+        out += &format!("<p>{}</p>\n", html(&subline(rank, facts, lang).join(" · ")));
+        for sentence in estimate(rank, facts, lang)
             .into_iter()
-            .chain(between(rank, &facts, lang))
+            .chain(between(rank, facts, lang))
         {
             out += &format!("<p>{}</p>\n", html(&sentence));
         }
@@ -54,9 +50,9 @@ pub fn static_part(ranks: &[Arc<Rank>], lang: Lang) -> Result<String, DrawError>
             out += &format!("<p><i>{}</i></p>\n", html(Word::StaticNote.text(lang)));
         }
         if facts.peak.allocated.is_some_and(|p| p.bytes > 0) {
-            out += &chart(rank, &facts, lang)?;
+            out += &chart(rank, facts, lang)?;
         }
-        for (word, note, rows) in tables(rank, &facts) {
+        for (word, note, rows) in tables(rank, facts) {
             let note = note
                 .map(|w| format!(" ({})", w.text(lang)))
                 .unwrap_or_default();

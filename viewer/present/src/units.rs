@@ -99,6 +99,25 @@ pub fn percent_signed(share: f64) -> String {
     }
 }
 
+/// A span of time given in nanoseconds, three significant digits: `2.04 s`, `14.0 ms`, `3 µs`.
+#[must_use]
+pub fn seconds(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..=999 => return format!("{ns} ns"),
+        1_000..=999_499 => (ns as f64 / 1e3, "µs"),
+        999_500..=999_499_999 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 /// Values for the marks of a byte axis from 0 to `max`: multiples of 1, 2 or 5 (or of a power of
 /// two below 10) of a unit, at most `most` of them.
 #[must_use]
