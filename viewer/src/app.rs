@@ -1,6 +1,7 @@
 //! The page as a whole: its parts, its keys, its address.
 
 use leptos::prelude::*;
+use present::chart::AxisKind;
 use present::sentences::title;
 use present::{Lang, Word};
 use report::container::Container;
@@ -177,6 +178,9 @@ fn command(state: State, key: &str) -> bool {
         .container
         .with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
     let rank = state.rank.get_untracked();
+    let snapshot = state
+        .data
+        .with_untracked(|d| d.as_ref().is_some_and(|d| d.has_snapshot()));
     match key {
         "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" => {
             let at = key.parse::<usize>().unwrap_or(1) - 1;
@@ -188,9 +192,6 @@ fn command(state: State, key: &str) -> bool {
         "/" => {
             let now = untrack(|| state.view());
             if !matches!(now, View::Top | View::Entries) {
-                let snapshot = state
-                    .data
-                    .with_untracked(|d| d.as_ref().is_some_and(|d| d.has_snapshot()));
                 state.go(if snapshot { View::Entries } else { View::Top });
             }
             browser::next_frame(|| browser::focus("search"));
@@ -200,8 +201,9 @@ fn command(state: State, key: &str) -> bool {
         }
         "x" => state.shown.update(|s| {
             s.axis = match s.axis {
-                present::chart::AxisKind::Event => present::chart::AxisKind::Step,
-                present::chart::AxisKind::Step => present::chart::AxisKind::Event,
+                AxisKind::Event if snapshot => AxisKind::Time,
+                AxisKind::Event => AxisKind::Step,
+                AxisKind::Step | AxisKind::Time => AxisKind::Event,
             };
             s.zoom = (0.0, 1.0);
         }),

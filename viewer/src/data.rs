@@ -26,6 +26,8 @@ pub struct RankData {
     alphabet: OnceLock<Arc<Vec<u32>>>,
     places: OnceLock<Places>,
     tensors: OnceLock<Vec<TensorUse>>,
+    #[cfg(feature = "snapshot")]
+    names: OnceLock<Option<Arc<present::names::Names>>>,
 }
 
 impl RankData {
@@ -43,6 +45,8 @@ impl RankData {
             alphabet: OnceLock::new(),
             places: OnceLock::new(),
             tensors: OnceLock::new(),
+            #[cfg(feature = "snapshot")]
+            names: OnceLock::new(),
         }
     }
 
@@ -98,6 +102,17 @@ impl RankData {
             let _ = pick;
             String::new()
         }
+    }
+
+    /// What the snapshot's frames, streams and pools are called.
+    #[cfg(feature = "snapshot")]
+    pub fn names(&self) -> Option<Arc<present::names::Names>> {
+        self.names
+            .get_or_init(|| {
+                self.snapshot()
+                    .map(|a| Arc::new(present::names::Names::of(a)))
+            })
+            .clone()
     }
 
     /// The snapshot's main device, played.

@@ -20,8 +20,10 @@ pub fn write(s: &Shown) -> String {
     if let Some(rank) = s.rank {
         put("rank", &rank.to_string());
     }
-    if s.axis == AxisKind::Step {
-        put("axis", "step");
+    match s.axis {
+        AxisKind::Event => {}
+        AxisKind::Step => put("axis", "step"),
+        AxisKind::Time => put("axis", "time"),
     }
     if s.zoom != default.zoom {
         put("zoom", &format!("{:.6}-{:.6}", s.zoom.0, s.zoom.1));
@@ -78,6 +80,7 @@ pub fn read(hash: &str) -> Shown {
             "view" => s.view = View::of_word(&value),
             "rank" => s.rank = value.parse().ok(),
             "axis" if value == "step" => s.axis = AxisKind::Step,
+            "axis" if value == "time" => s.axis = AxisKind::Time,
             "zoom" => s.zoom = zoom(&value).unwrap_or(s.zoom),
             "sel" => s.selection = Some(value),
             "q" => s.query = value,

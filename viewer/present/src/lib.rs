@@ -11,6 +11,8 @@
 
 pub mod chart;
 pub mod export;
+#[cfg(feature = "snapshot")]
+pub mod names;
 pub mod page;
 pub mod rows;
 pub mod sentences;

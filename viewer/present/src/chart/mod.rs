@@ -4,6 +4,10 @@
 mod axis;
 mod bars;
 mod flame;
+#[cfg(feature = "snapshot")]
+pub mod memory;
+#[cfg(feature = "snapshot")]
+pub mod memory_lines;
 mod stack;
 mod theme;
 mod timeline;

@@ -118,7 +118,7 @@ impl Timeline {
     #[must_use]
     pub fn axis(&self, kind: AxisKind) -> &Axis {
         match kind {
-            AxisKind::Event => &self.by_event,
+            AxisKind::Event | AxisKind::Time => &self.by_event,
             AxisKind::Step => &self.by_step,
         }
     }

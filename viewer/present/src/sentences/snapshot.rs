@@ -131,8 +131,18 @@ fn out_of_memory(a: &Analysis, oom: TraceId, lang: Lang) -> String {
     };
     let (allocated, reserved) = (after(&a.replay.allocated), after(&a.replay.reserved));
     let at = state::fragmentation(&a.replay, &state::after(&a.replay, a.live(), oom));
-    let unused = bytes(at.free_in_used.saturating_add(at.free_in_unused));
-    let (size, hole) = (bytes(row.size), bytes(at.largest_free));
+    let unused = at.free_in_used.saturating_add(at.free_in_unused);
+    let size = bytes(row.size);
+    let rest = match (lang, unused) {
+        (Lang::En, 0) => "all of it in use".to_owned(),
+        (Lang::Zh, 0) => "全部在用".to_owned(),
+        (Lang::En, n) => format!(
+            "{} of it free, in pieces of at most {}",
+            bytes(n),
+            bytes(at.largest_free)
+        ),
+        (Lang::Zh, n) => format!("空闲 {}，最大空闲块 {}", bytes(n), bytes(at.largest_free)),
+    };
     let asked = line_of(a, oom);
     match lang {
         Lang::En => {
@@ -142,15 +152,14 @@ fn out_of_memory(a: &Analysis, oom: TraceId, lang: Lang) -> String {
             });
             format!(
                 "Out of memory: {size} asked for{by}{free}; {allocated} allocated of {reserved} \
-                 reserved, {unused} of it free, in pieces of at most {hole}"
+                 reserved, {rest}"
             )
         }
         Lang::Zh => {
             let by = asked.map_or_else(String::new, |l| format!("（{l}）"));
             let free = free.map_or_else(String::new, |f| format!("，当时设备空闲 {}", bytes(f)));
             format!(
-                "显存不足：请求 {size}{by}{free}；已保留 {reserved}，其中已分配 {allocated}，\
-                 空闲 {unused}，最大空闲块 {hole}"
+                "显存不足：请求 {size}{by}{free}；已保留 {reserved}，其中已分配 {allocated}，{rest}"
             )
         }
     }
