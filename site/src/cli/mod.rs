@@ -2,9 +2,16 @@
 //! something goes wrong.
 
 mod args;
+mod export;
 mod failure;
+mod lines;
+mod memory;
 mod render;
+mod segments;
+mod snapshot;
+mod stats;
 mod summary;
+mod trace;
 mod viewer;
 
 use std::ffi::OsString;
@@ -40,6 +47,12 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Render(a) => render::render(&a.inputs, a.output.as_deref(), &a.page),
         Verb::VisualizeRuntime(a) => render::render(&[a.report], a.out.as_deref(), &a.page),
         Verb::Summary(a) => summary::summary(&a),
+        Verb::Stats(a) => stats::stats(&a),
+        Verb::Trace(a) => trace::trace(&a),
+        Verb::Segments(a) => segments::segments(&a),
+        Verb::Memory(a) => memory::memory(&a),
+        Verb::Lines(a) => lines::lines(&a),
+        Verb::Export(a) => export::export(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.

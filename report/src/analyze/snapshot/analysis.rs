@@ -4,11 +4,13 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::allocations::AllocationId;
 use super::categories::{Categories, categories};
+use super::entries::Entries;
 use super::figures::{self, Figures};
 use super::instant::Instant;
 use super::live::LiveIndex;
 use super::replay::{Replay, replay};
 use super::sites::Sites;
+use super::state::{self, State};
 use super::steps::{self, Range, Step};
 use crate::analyze::stacked::{BEFORE, NEVER, Stacked};
 use crate::model::snapshot::{Device, Snapshot, TraceId};
@@ -33,6 +35,7 @@ pub struct Analysis {
     sites: OnceLock<Sites>,
     categories: OnceLock<Categories>,
     stacked: OnceLock<Stacked>,
+    entries: OnceLock<Entries>,
     sequence: OnceLock<Vec<u32>>,
 }
 
@@ -59,6 +62,7 @@ impl Analysis {
             sites: OnceLock::new(),
             categories: OnceLock::new(),
             stacked: OnceLock::new(),
+            entries: OnceLock::new(),
             sequence: OnceLock::new(),
         })
     }
@@ -142,6 +146,27 @@ impl Analysis {
             let freed = from(&a.completed, NEVER);
             Stacked::new(self.replay.events().len(), a.size.clone(), &born, &freed)
         })
+    }
+
+    /// What every entry of the history is about.
+    pub fn entries(&self) -> &Entries {
+        self.entries.get_or_init(|| Entries::of(&self.replay))
+    }
+
+    /// The allocator at an instant. At the end it is what the snapshot itself says, where it says
+    /// so: its block sizes are known even when the history lost its beginning.
+    #[must_use]
+    pub fn state_at(&self, instant: Instant) -> State {
+        let end = self.replay.last_event();
+        match self.event_of(instant) {
+            at if at == end => state::last(self.snapshot(), &self.replay, self.live())
+                .unwrap_or_else(|| match at {
+                    Some(at) => state::after(&self.replay, self.live(), at),
+                    None => state::before(&self.replay, self.live()),
+                }),
+            Some(at) => state::after(&self.replay, self.live(), at),
+            None => state::before(&self.replay, self.live()),
+        }
     }
 
     /// What lives at an instant, by id.

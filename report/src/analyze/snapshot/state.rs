@@ -1,9 +1,13 @@
 //! The allocator after any event: every reserved range with its blocks.
 
 use super::allocations::{AllocationId, SpanId};
-use super::live::LiveIndex;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::live::{self, LiveIndex};
 use super::replay::Replay;
-use crate::model::snapshot::{BlockState, TraceId};
+use super::spans::Span;
+use crate::model::snapshot::{BlockState, Snapshot, TraceId};
 
 /// A block of a reserved range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,15 +45,101 @@ pub struct State {
 /// The state after event `at`.
 #[must_use]
 pub fn after(replay: &Replay, index: &LiveIndex, at: TraceId) -> State {
-    let mut live: Vec<_> = index
-        .after(replay, at)
+    build(
+        replay,
+        index.after(replay, at),
+        replay.spans.after(at),
+        Some(at),
+    )
+}
+
+/// The state before the first event.
+#[must_use]
+pub fn before(replay: &Replay, index: &LiveIndex) -> State {
+    let old = |(i, s): (usize, &Span)| s.born.is_none().then_some((s.address, SpanId(i as u32)));
+    let mut spans: Vec<_> = replay
+        .spans
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(old)
+        .collect();
+    spans.sort_unstable();
+    let spans = spans.into_iter().map(|(_, id)| id).collect();
+    build(replay, index.before(), spans, None)
+}
+
+/// The state at the end as the snapshot's own segments and blocks have it; `None` when it has none.
+#[must_use]
+pub fn last(snapshot: &Snapshot, replay: &Replay, index: &LiveIndex) -> Option<State> {
+    let mut segments: Vec<_> = snapshot
+        .segments
+        .iter()
+        .filter(|s| s.device == replay.device)
+        .collect();
+    if segments.is_empty() {
+        return None;
+    }
+    segments.sort_unstable_by_key(|s| s.address);
+    let mut live: HashMap<u64, AllocationId, FxBuildHasher> = live::at_end(replay, index)
+        .into_iter()
+        .filter_map(|id| Some((replay.allocations.get(id)?.address, id)))
+        .collect();
+    let ends = |(i, s): (usize, &Span)| {
+        let there = s.died.is_none();
+        there.then_some(((s.address, s.size), SpanId(i as u32)))
+    };
+    let spans: HashMap<_, _, FxBuildHasher> = replay
+        .spans
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(ends)
+        .collect();
+    let mut state = State::default();
+    for segment in segments {
+        // A file whose history and state do not fit together has its history's state.
+        let span = *spans.get(&(segment.address, segment.total_size))?;
+        let mut here = StateSpan {
+            span,
+            active: 0,
+            blocks: Vec::new(),
+        };
+        for block in snapshot.blocks.of(segment) {
+            let allocation = if block.is_active() {
+                here.active = here.active.saturating_add(block.size);
+                live.remove(&block.address)
+            } else {
+                None
+            };
+            here.blocks.push(StateBlock {
+                address: block.address,
+                size: block.size,
+                state: block.state,
+                allocation,
+            });
+        }
+        state.spans.push(here);
+    }
+    state.outside = live.into_values().collect();
+    state.outside.sort_unstable();
+    Some(state)
+}
+
+fn build(
+    replay: &Replay,
+    live: Vec<AllocationId>,
+    spans: Vec<SpanId>,
+    at: Option<TraceId>,
+) -> State {
+    let mut live: Vec<_> = live
         .into_iter()
         .filter_map(|id| Some((replay.allocations.get(id)?, id)))
         .collect();
     live.sort_unstable_by_key(|(a, _)| a.address);
     let mut live = live.into_iter().peekable();
     let mut state = State::default();
-    for id in replay.spans.after(at) {
+    for id in spans {
         let Some(span) = replay.spans.get(id) else {
             continue;
         };
@@ -70,7 +160,7 @@ pub fn after(replay: &Replay, index: &LiveIndex, at: TraceId) -> State {
             }
             free(&mut here.blocks, next, a.address);
             let size = a.rounded.min(span.end() - a.address);
-            let pending = a.free_requested.is_some_and(|f| f <= at);
+            let pending = a.free_requested.is_some_and(|f| Some(f) <= at);
             here.blocks.push(StateBlock {
                 address: a.address,
                 size,
