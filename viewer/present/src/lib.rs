@@ -5,14 +5,19 @@
 //! * [`words`], [`sentences`]: everything that is said, in English and Chinese.
 //! * [`rows`], [`export`]: tables and what they are written as.
 //! * [`chart`]: drawing with plotters, on any of its backends.
+//! * `names`, `said`: frames, groups and findings of memory snapshots (feature `snapshot`).
 //! * [`page`]: the static part of an HTML report. [`text`]: the summary as text or Markdown.
 //!
 //! Nothing here adds up bytes: every figure comes from [`report::analyze`].
 
 pub mod chart;
 pub mod export;
+#[cfg(feature = "snapshot")]
+pub mod names;
 pub mod page;
 pub mod rows;
+#[cfg(feature = "snapshot")]
+pub mod said;
 pub mod sentences;
 pub mod text;
 pub mod units;

@@ -6,7 +6,8 @@ use rustc_hash::FxBuildHasher;
 use super::allocations::{AllocationId, NEVER};
 use super::replay::Replay;
 use super::sites::Sites;
-use crate::model::snapshot::{FrameId, TraceId};
+use crate::model::StringId;
+use crate::model::snapshot::{FrameId, FrameTable, StackId, TraceId};
 
 /// One line of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +31,55 @@ pub struct Line {
 /// Every line after event `at` (the whole history for `None`), by peak, largest first.
 #[must_use]
 pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
+    profile(replay, at, |stack| sites.line(stack))
+}
+
+/// The same by file; a frame stands for its file.
+#[must_use]
+pub fn files(
+    replay: &Replay,
+    frames: &FrameTable,
+    sites: &Sites,
+    at: Option<TraceId>,
+) -> Vec<Line> {
+    let mut first: HashMap<StringId, FrameId, FxBuildHasher> = HashMap::default();
+    for (id, frame) in frames.iter() {
+        first.entry(frame.file).or_insert(id);
+    }
+    profile(replay, at, |stack| {
+        let frame = sites.line(stack)?;
+        first.get(&frames.get(frame).file).copied()
+    })
+}
+
+/// All lines together. Their peaks are at different times, so the sum of them is none: it is left
+/// at 0.
+#[must_use]
+pub fn total(lines: &[Line]) -> Line {
+    let sum = |of: fn(&Line) -> u64| lines.iter().map(of).fold(0, u64::saturating_add);
+    Line {
+        frame: None,
+        current: sum(|l| l.current),
+        live: sum(|l| l.live),
+        peak: 0,
+        allocated: sum(|l| l.allocated),
+        freed: sum(|l| l.freed),
+        count: sum(|l| l.count),
+    }
+}
+
+fn profile(
+    replay: &Replay,
+    at: Option<TraceId>,
+    key: impl Fn(StackId) -> Option<FrameId>,
+) -> Vec<Line> {
     let a = &replay.allocations;
     let last = at.map_or(NEVER - 1, |t| t.0);
     let mut slots: HashMap<Option<FrameId>, u32, FxBuildHasher> = HashMap::default();
     let mut out: Vec<Line> = Vec::new();
     let mut slot_of: Vec<u32> = Vec::with_capacity(a.len());
     for id in a.ids() {
-        let frame = a.stack(id).and_then(|s| sites.line(s));
+        let frame = a.stack(id).and_then(&key);
         let slot = *slots.entry(frame).or_insert_with(|| {
             out.push(Line {
                 frame,

@@ -32,6 +32,8 @@ pub mod instant;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
+pub mod moment;
+pub mod nested;
 pub mod replay;
 mod rounding;
 pub mod sites;

@@ -4,9 +4,15 @@
 mod axis;
 mod bars;
 mod flame;
+#[cfg(feature = "snapshot")]
+mod frames;
+#[cfg(feature = "snapshot")]
+mod parts;
 mod stack;
 mod theme;
 mod timeline;
+#[cfg(feature = "snapshot")]
+mod treemap;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -14,11 +20,17 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
+#[cfg(feature = "snapshot")]
+pub use frames::{FrameBox, frame_boxes};
+#[cfg(feature = "snapshot")]
+pub use parts::{CategoryPart, category_bar};
 pub use stack::{Pixels, at as allocation_at, stack};
 #[cfg(feature = "snapshot")]
 pub use theme::category_color;
 pub use theme::{Color, Theme, css, mixed, phase_color};
 pub use timeline::{Flag, Frame, Timeline, View, draw, minimap};
+#[cfg(feature = "snapshot")]
+pub use treemap::{Tile, Treemap, Whole};
 
 /// A drawing failed: the backend's own words.
 #[derive(Debug)]
