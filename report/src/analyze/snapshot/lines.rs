@@ -4,10 +4,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::allocations::{AllocationId, NEVER};
+use super::analysis::Analysis;
+use super::instant::Instant;
 use super::replay::Replay;
 use super::sites::Sites;
 use crate::model::StringId;
-use crate::model::snapshot::{FrameId, FrameTable, StackId, TraceId};
+use crate::model::snapshot::{FrameId, StackId, TraceId};
 
 /// One line of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,25 +33,36 @@ pub struct Line {
 /// Every line after event `at` (the whole history for `None`), by peak, largest first.
 #[must_use]
 pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
-    profile(replay, at, |stack| sites.line(stack))
+    let past = at.map_or(NEVER, |t| t.0.saturating_add(1));
+    profile(replay, past, |stack| sites.line(stack))
 }
 
-/// The same by file; a frame stands for its file.
+/// Every line at an instant.
 #[must_use]
-pub fn files(
-    replay: &Replay,
-    frames: &FrameTable,
-    sites: &Sites,
-    at: Option<TraceId>,
-) -> Vec<Line> {
+pub fn at(analysis: &Analysis, instant: Instant) -> Vec<Line> {
+    let sites = analysis.sites();
+    let past = past(analysis, instant);
+    profile(&analysis.replay, past, |stack| sites.line(stack))
+}
+
+/// Every file at an instant; a frame stands for its file.
+#[must_use]
+pub fn files_at(analysis: &Analysis, instant: Instant) -> Vec<Line> {
+    let (frames, sites) = (&analysis.snapshot().frames, analysis.sites());
     let mut first: HashMap<StringId, FrameId, FxBuildHasher> = HashMap::default();
     for (id, frame) in frames.iter() {
         first.entry(frame.file).or_insert(id);
     }
-    profile(replay, at, |stack| {
+    profile(&analysis.replay, past(analysis, instant), |stack| {
         let frame = sites.line(stack)?;
         first.get(&frames.get(frame).file).copied()
     })
+}
+
+/// The event after the last that counts at an instant.
+fn past(analysis: &Analysis, instant: Instant) -> u32 {
+    let event = analysis.event_of(instant);
+    event.map_or(analysis.replay.first, |t| t.0.saturating_add(1))
 }
 
 /// All lines together. Their peaks are at different times, so the sum of them is none: it is left
@@ -68,13 +81,9 @@ pub fn total(lines: &[Line]) -> Line {
     }
 }
 
-fn profile(
-    replay: &Replay,
-    at: Option<TraceId>,
-    key: impl Fn(StackId) -> Option<FrameId>,
-) -> Vec<Line> {
+/// `past` is the event after the last that counts.
+fn profile(replay: &Replay, past: u32, key: impl Fn(StackId) -> Option<FrameId>) -> Vec<Line> {
     let a = &replay.allocations;
-    let last = at.map_or(NEVER - 1, |t| t.0);
     let mut slots: HashMap<Option<FrameId>, u32, FxBuildHasher> = HashMap::default();
     let mut out: Vec<Line> = Vec::new();
     let mut slot_of: Vec<u32> = Vec::with_capacity(a.len());
@@ -97,7 +106,7 @@ fn profile(
     // Ends in order of time, against births, which are in order.
     let mut ends: Vec<(u32, u32)> = (0..a.len() as u32)
         .filter_map(|i| Some((*a.completed.get(i as usize)?, i)))
-        .filter(|&(end, _)| end <= last)
+        .filter(|&(end, _)| end < past && end != NEVER)
         .collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
@@ -117,7 +126,7 @@ fn profile(
     for id in a.ids() {
         let born = a.born.get(id.index()).copied().unwrap_or(NEVER);
         if born != NEVER {
-            if born > last {
+            if born >= past {
                 break;
             }
             end_until(&mut out, born);
@@ -134,7 +143,7 @@ fn profile(
             line.peak = line.peak.max(line.current);
         }
     }
-    end_until(&mut out, last);
+    end_until(&mut out, past);
     out.retain(|l| l.count > 0);
     out.sort_by_key(|l| std::cmp::Reverse((l.peak, l.allocated)));
     out
