@@ -41,6 +41,7 @@ pub fn write(s: &Shown) -> String {
         ("pick", &s.pick),
         ("by", &s.by),
         ("how", &s.how),
+        ("keep", &s.keep),
     ] {
         if !value.is_empty() {
             put(key, value);
@@ -92,6 +93,7 @@ pub fn read(hash: &str) -> Shown {
             "pick" => s.pick = value,
             "by" => s.by = value,
             "how" => s.how = value,
+            "keep" => s.keep = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
             "sort" => s.sort = sort(&value),

@@ -157,6 +157,8 @@ pub struct Shown {
     pub by: String,
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    /// Steps that memory must live through to be looked at; empty for one.
+    pub keep: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -186,6 +188,7 @@ impl Default for Shown {
             pick: String::new(),
             by: String::new(),
             how: String::new(),
+            keep: String::new(),
             each: false,
             flat: false,
             sort: None,

@@ -6,6 +6,7 @@
 //! * [`rows`], [`export`]: tables and what they are written as.
 //! * [`chart`]: drawing with plotters, on any of its backends.
 //! * `verbs`, `parquet` (feature `snapshot`): what the command answers about memory snapshots.
+//! * `names`, `said`: frames, groups and findings of memory snapshots (feature `snapshot`).
 //! * [`page`]: the static part of an HTML report. [`text`]: the summary as text or Markdown.
 //!
 //! Nothing here adds up bytes: every figure comes from [`report::analyze`].
@@ -18,6 +19,8 @@ pub mod page;
 #[cfg(feature = "snapshot")]
 pub mod parquet;
 pub mod rows;
+#[cfg(feature = "snapshot")]
+pub mod said;
 pub mod sentences;
 pub mod text;
 pub mod units;

@@ -70,6 +70,7 @@ words! {
     Lifetimes: "Lifetimes", "生命周期";
     SourceLines: "Source lines", "源代码行";
     // Snapshots: what is live, lifetimes, lines
+    Instant: "Instant", "时刻";
     AtPeak: "Peak", "峰值";
     AtEnd: "End", "结束";
     AtOom: "Out of memory", "显存不足";

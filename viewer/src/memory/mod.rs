@@ -135,7 +135,10 @@ fn clock(axis: AxisKind) -> Clock {
 
 /// The chart.
 #[component]
-pub fn MemoryChart(state: State) -> impl IntoView {
+pub fn MemoryChart(
+    /// The page.
+    state: State,
+) -> impl IntoView {
     let chart = Chart {
         state,
         memory: Memo::new(move |_| state.snapshot().map(|a| Shared(Arc::new(Memory::new(a))))),

@@ -33,6 +33,8 @@ pub mod instant;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
+pub mod moment;
+pub mod nested;
 pub mod pages;
 pub mod replay;
 mod rounding;

@@ -5,12 +5,18 @@ mod axis;
 mod bars;
 mod flame;
 #[cfg(feature = "snapshot")]
+mod frames;
+#[cfg(feature = "snapshot")]
 pub mod memory;
 #[cfg(feature = "snapshot")]
 pub mod memory_lines;
+#[cfg(feature = "snapshot")]
+mod parts;
 mod stack;
 mod theme;
 mod timeline;
+#[cfg(feature = "snapshot")]
+mod treemap;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -18,11 +24,17 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
+#[cfg(feature = "snapshot")]
+pub use frames::{FrameBox, frame_boxes};
+#[cfg(feature = "snapshot")]
+pub use parts::{CategoryPart, category_bar};
 pub use stack::{Pixels, at as allocation_at, stack};
 #[cfg(feature = "snapshot")]
 pub use theme::category_color;
 pub use theme::{Color, Theme, css, mixed, phase_color};
 pub use timeline::{Flag, Frame, Timeline, View, draw, minimap};
+#[cfg(feature = "snapshot")]
+pub use treemap::{Tile, Treemap, Whole};
 
 /// A drawing failed: the backend's own words.
 #[derive(Debug)]

@@ -6,6 +6,8 @@ mod holders;
 mod modules;
 mod order;
 mod phases;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 mod steps;
 mod tensors;
 mod top;
@@ -171,6 +173,10 @@ pub trait Rows: Send + Sync {
     /// What a row is about.
     fn subject(&self, _row: usize) -> Subject {
         Subject::default()
+    }
+    /// What stands below a column: a sum over all rows. Exports leave it out.
+    fn total(&self, _column: usize) -> Option<Cell<'static>> {
+        None
     }
     /// A number that orders a column as its cells would, for tables where comparing texts of
     /// every pair of rows is too slow.
