@@ -157,6 +157,9 @@ pub struct Shown {
     pub by: String,
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
+    /// for the first.
+    pub lay: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -186,6 +189,7 @@ impl Default for Shown {
             pick: String::new(),
             by: String::new(),
             how: String::new(),
+            lay: String::new(),
             each: false,
             flat: false,
             sort: None,

@@ -4,6 +4,8 @@
 mod axis;
 mod bars;
 mod flame;
+#[cfg(feature = "snapshot")]
+pub mod segments;
 mod stack;
 mod theme;
 mod timeline;

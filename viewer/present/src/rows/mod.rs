@@ -6,6 +6,8 @@ mod holders;
 mod modules;
 mod order;
 mod phases;
+#[cfg(feature = "snapshot")]
+mod segments;
 mod steps;
 mod tensors;
 mod top;
@@ -26,6 +28,8 @@ pub use holders::HolderRows;
 pub use modules::ModuleRows;
 pub use order::order;
 pub use phases::PhaseRows;
+#[cfg(feature = "snapshot")]
+pub use segments::{PinRows, SegmentRows};
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;

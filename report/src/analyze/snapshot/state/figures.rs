@@ -48,6 +48,12 @@ pub fn fragmentation(replay: &Replay, state: &State) -> Fragmentation {
     of_spans(replay, state.spans.iter())
 }
 
+/// The figures of one range of a state.
+#[must_use]
+pub fn fragmentation_of(replay: &Replay, here: &StateSpan) -> Fragmentation {
+    of_spans(replay, std::iter::once(here))
+}
+
 /// The figures of some of the ranges of a state.
 pub(super) fn of_spans<'a>(
     replay: &Replay,

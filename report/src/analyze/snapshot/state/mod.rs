@@ -7,7 +7,7 @@ mod segment_events;
 mod unknown;
 
 pub(super) use figures::returnable;
-pub use figures::{Fragmentation, fragmentation};
+pub use figures::{Fragmentation, fragmentation, fragmentation_of};
 pub use pins::{Pin, PinningLine, pinning_lines, pins};
 pub use pools::{Pool, pools};
 pub use unknown::{Untold, untold};
