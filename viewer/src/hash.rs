@@ -42,6 +42,7 @@ pub fn write(s: &Shown) -> String {
         ("by", &s.by),
         ("how", &s.how),
         ("keep", &s.keep),
+        ("lay", &s.lay),
     ] {
         if !value.is_empty() {
             put(key, value);
@@ -94,6 +95,7 @@ pub fn read(hash: &str) -> Shown {
             "by" => s.by = value,
             "how" => s.how = value,
             "keep" => s.keep = value,
+            "lay" => s.lay = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
             "sort" => s.sort = sort(&value),
@@ -165,7 +167,7 @@ mod tests {
     #[test]
     fn a_link_reopens_the_same_view() {
         let shown = Shown {
-            view: View::Top,
+            view: Some(View::Top),
             rank: Some(3),
             axis: AxisKind::Step,
             zoom: (0.25, 0.5),
@@ -174,7 +176,12 @@ mod tests {
             step: "-1".to_owned(),
             phase: "forward".to_owned(),
             kind: "module".to_owned(),
-            role: String::new(),
+            role: "weight".to_owned(),
+            at: "t412".to_owned(),
+            pick: "b7f3c40000000_2".to_owned(),
+            by: "line".to_owned(),
+            how: "flame".to_owned(),
+            lay: "address-together".to_owned(),
             each: true,
             flat: true,
             sort: Some(Sort {

@@ -159,6 +159,9 @@ pub struct Shown {
     pub how: String,
     /// Steps that memory must live through to be looked at; empty for one.
     pub keep: String,
+    /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
+    /// for the first.
+    pub lay: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -189,6 +192,7 @@ impl Default for Shown {
             by: String::new(),
             how: String::new(),
             keep: String::new(),
+            lay: String::new(),
             each: false,
             flat: false,
             sort: None,

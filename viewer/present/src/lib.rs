@@ -11,6 +11,8 @@
 //!
 //! Nothing here adds up bytes: every figure comes from [`report::analyze`].
 
+#[cfg(feature = "snapshot")]
+pub mod allocator;
 pub mod chart;
 pub mod export;
 #[cfg(feature = "snapshot")]

@@ -145,12 +145,16 @@ fn end(snapshot: &Snapshot, replay: &Replay) -> (Fragmentation, Option<u64>) {
                 BlockState::PendingFree => f.pending = f.pending.saturating_add(block.size),
                 BlockState::Inactive => {
                     f.largest_free = f.largest_free.max(block.size);
-                    let free = if used {
-                        &mut f.free_in_used
+                    let back = if !used {
+                        block.size
+                    } else if segment.expandable == Some(true) {
+                        let all = (segment.address, segment.total_size);
+                        state::returnable(all, segment.size, block.address, block.size)
                     } else {
-                        &mut f.free_in_unused
+                        0
                     };
-                    *free = free.saturating_add(block.size);
+                    f.free_in_unused = f.free_in_unused.saturating_add(back);
+                    f.free_in_used = f.free_in_used.saturating_add(block.size - back);
                     if segment.blocks > 1 && segment.expandable != Some(true) {
                         f.inactive_split = f.inactive_split.saturating_add(block.size);
                     }

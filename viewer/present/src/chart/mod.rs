@@ -12,6 +12,7 @@ pub mod memory;
 pub mod memory_lines;
 #[cfg(feature = "snapshot")]
 mod parts;
+pub mod segments;
 mod stack;
 mod theme;
 mod timeline;

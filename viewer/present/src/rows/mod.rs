@@ -6,6 +6,7 @@ mod holders;
 mod modules;
 mod order;
 mod phases;
+mod segments;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 mod steps;
@@ -28,6 +29,8 @@ pub use holders::HolderRows;
 pub use modules::ModuleRows;
 pub use order::order;
 pub use phases::PhaseRows;
+#[cfg(feature = "snapshot")]
+pub use segments::{PinRows, SegmentRows};
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;
