@@ -2,6 +2,7 @@
 //! something goes wrong.
 
 mod args;
+mod compare;
 mod failure;
 mod render;
 mod summary;
@@ -40,6 +41,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Render(a) => render::render(&a.inputs, a.output.as_deref(), &a.page),
         Verb::VisualizeRuntime(a) => render::render(&[a.report], a.out.as_deref(), &a.page),
         Verb::Summary(a) => summary::summary(&a),
+        Verb::Compare(a) => compare::compare(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.

@@ -5,11 +5,13 @@
 //! * [`words`], [`sentences`]: everything that is said, in English and Chinese.
 //! * [`rows`], [`export`]: tables and what they are written as.
 //! * [`chart`]: drawing with plotters, on any of its backends.
+//! * [`compare`]: two recordings side by side.
 //! * [`page`]: the static part of an HTML report. [`text`]: the summary as text or Markdown.
 //!
 //! Nothing here adds up bytes: every figure comes from [`report::analyze`].
 
 pub mod chart;
+pub mod compare;
 pub mod export;
 #[cfg(feature = "snapshot")]
 pub mod names;

@@ -8,6 +8,9 @@ mod flame;
 pub mod memory;
 #[cfg(feature = "snapshot")]
 pub mod memory_lines;
+mod overlay;
+#[cfg(feature = "snapshot")]
+mod signed;
 mod stack;
 mod theme;
 mod timeline;
@@ -18,6 +21,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
+pub use overlay::{Column, Range, overlay, overlay_at};
+#[cfg(feature = "snapshot")]
+pub use signed::{SignedBox, node_said, signed, signed_rows};
 pub use stack::{Pixels, at as allocation_at, stack};
 #[cfg(feature = "snapshot")]
 pub use theme::category_color;

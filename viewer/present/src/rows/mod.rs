@@ -42,7 +42,7 @@ pub struct Column {
 }
 
 /// A column of figures.
-const fn figure(id: &'static str, label: Word) -> Column {
+pub(crate) const fn figure(id: &'static str, label: Word) -> Column {
     Column {
         id,
         label,
@@ -51,7 +51,7 @@ const fn figure(id: &'static str, label: Word) -> Column {
 }
 
 /// A column of text.
-const fn text(id: &'static str, label: Word) -> Column {
+pub(crate) const fn text(id: &'static str, label: Word) -> Column {
     Column {
         id,
         label,
@@ -180,4 +180,4 @@ pub trait Rows: Send + Sync {
 }
 
 /// An empty text cell, for what is out of range.
-const BLANK: Cell<'static> = Cell::Text(Cow::Borrowed(""));
+pub(crate) const BLANK: Cell<'static> = Cell::Text(Cow::Borrowed(""));
