@@ -2,6 +2,7 @@
 //! something goes wrong.
 
 mod args;
+mod compare;
 mod export;
 mod failure;
 mod lines;
@@ -53,6 +54,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Memory(a) => memory::memory(&a),
         Verb::Lines(a) => lines::lines(&a),
         Verb::Export(a) => export::export(&a),
+        Verb::Compare(a) => compare::compare(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.

@@ -60,6 +60,8 @@ pub struct Page {
     fixed: String,
     /// The packed report; empty for a viewer without data.
     data: Vec<u8>,
+    /// What is shown first, as the part of an address behind `#`; empty for the viewer's choice.
+    link: String,
 }
 
 impl Page {
@@ -91,6 +93,26 @@ impl Page {
         Self::new(lang, viewer, title, fixed, data)
     }
 
+    /// A page about two recordings, the two ranks of the packed report `data`. It opens as
+    /// `link`, the part of an address behind `#`, says.
+    ///
+    /// # Errors
+    /// As for [`Self::of`].
+    pub fn comparison(
+        seen: &present::compare::Seen,
+        wanted: &present::compare::Wanted,
+        data: Vec<u8>,
+        link: String,
+        lang: Lang,
+    ) -> Result<Self, Error> {
+        require_viewer()?;
+        let fixed = present::compare::static_part(seen, wanted, lang).map_err(Error::Static)?;
+        let title = format!("MemScope: {}", present::compare::headline(seen, lang));
+        // Only the whole viewer compares.
+        let page = Self::new(lang, assets::WHOLE, title, fixed, data)?;
+        Ok(Self { link, ..page })
+    }
+
     /// The viewer without data, into which a report is dropped.
     ///
     /// # Errors
@@ -120,6 +142,7 @@ impl Page {
             title,
             fixed,
             data,
+            link: String::new(),
         })
     }
 
@@ -132,6 +155,7 @@ impl Page {
             Slot::Generator => html(GENERATOR).into(),
             Slot::Title => html(&short(&self.title, TITLE)).into(),
             Slot::Style => assets::STYLE.into(),
+            Slot::Link => html(&self.link).into(),
             Slot::Static => self.fixed.as_str().into(),
             Slot::Wasm => self.viewer.program.into(),
             Slot::DataBytes => self.data.len().to_string().into(),

@@ -7,6 +7,7 @@
 //! * [`chart`]: drawing with plotters, on any of its backends.
 //! * `verbs`, `parquet` (feature `snapshot`): what the command answers about memory snapshots.
 //! * `names`, `said`: frames, groups and findings of memory snapshots (feature `snapshot`).
+//! * [`compare`]: two recordings side by side.
 //! * [`page`]: the static part of an HTML report. [`text`]: the summary as text or Markdown.
 //!
 //! Nothing here adds up bytes: every figure comes from [`report::analyze`].
@@ -14,6 +15,7 @@
 #[cfg(feature = "snapshot")]
 pub mod allocator;
 pub mod chart;
+pub mod compare;
 pub mod export;
 #[cfg(feature = "snapshot")]
 pub mod names;

@@ -120,7 +120,7 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
 }
 
 /// A sentence may hold names of strangers: take from Markdown what could become markup.
-fn plain(sentence: &str) -> String {
+pub(crate) fn plain(sentence: &str) -> String {
     let mut out = String::with_capacity(sentence.len());
     for c in sentence.chars() {
         if matches!(

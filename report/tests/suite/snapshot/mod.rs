@@ -1,6 +1,7 @@
 //! Memory snapshots: reader, tables, replay and analyses.
 
 mod analyses;
+mod diff;
 mod exact;
 mod fields;
 pub mod fixtures;

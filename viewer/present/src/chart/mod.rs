@@ -10,9 +10,12 @@ mod frames;
 pub mod memory;
 #[cfg(feature = "snapshot")]
 pub mod memory_lines;
+mod overlay;
 #[cfg(feature = "snapshot")]
 mod parts;
 pub mod segments;
+#[cfg(feature = "snapshot")]
+mod signed;
 mod stack;
 mod theme;
 mod timeline;
@@ -27,8 +30,11 @@ pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
 #[cfg(feature = "snapshot")]
 pub use frames::{FrameBox, frame_boxes};
+pub use overlay::{Column, Range, overlay, overlay_at};
 #[cfg(feature = "snapshot")]
 pub use parts::{CategoryPart, category_bar};
+#[cfg(feature = "snapshot")]
+pub use signed::{SignedBox, node_said, signed, signed_rows};
 pub use stack::{Pixels, at as allocation_at, stack};
 #[cfg(feature = "snapshot")]
 pub use theme::category_color;
