@@ -6,5 +6,6 @@ mod fields;
 pub mod fixtures;
 mod hostile;
 mod make;
+mod merged;
 mod properties;
 mod readers;
