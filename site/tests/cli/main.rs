@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod errors;
+mod folders;
 mod golden;
 mod inputs;
 mod output;

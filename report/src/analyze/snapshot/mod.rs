@@ -19,6 +19,7 @@
 //! # Ok::<(), report::Error>(())
 //! ```
 
+pub mod align;
 pub mod allocations;
 pub mod analysis;
 mod before;
