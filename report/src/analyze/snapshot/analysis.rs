@@ -11,7 +11,6 @@ use super::instant::Instant;
 use super::live::LiveIndex;
 use super::replay::{Replay, replay};
 use super::sites::Sites;
-use super::state::{self, State};
 use super::steps::{self, Range, Step};
 use crate::analyze::stacked::{BEFORE, NEVER, Stacked};
 use crate::model::snapshot::{Device, Snapshot, TraceId};
@@ -163,22 +162,6 @@ impl Analysis {
     /// What every entry of the history is about.
     pub fn entries(&self) -> &Entries {
         self.entries.get_or_init(|| Entries::of(&self.replay))
-    }
-
-    /// The allocator at an instant. At the end it is what the snapshot itself says, where it says
-    /// so: its block sizes are known even when the history lost its beginning.
-    #[must_use]
-    pub fn state_at(&self, instant: Instant) -> State {
-        let end = self.replay.last_event();
-        match self.event_of(instant) {
-            at if at == end => state::last(self.snapshot(), &self.replay, self.live())
-                .unwrap_or_else(|| match at {
-                    Some(at) => state::after(&self.replay, self.live(), at),
-                    None => state::before(&self.replay, self.live()),
-                }),
-            Some(at) => state::after(&self.replay, self.live(), at),
-            None => state::before(&self.replay, self.live()),
-        }
     }
 
     /// What lives at an instant, by id.

@@ -1,6 +1,7 @@
 //! The allocator at any instant: every reserved range with its blocks.
 
 mod figures;
+mod last;
 mod pins;
 mod pools;
 mod segment_events;
@@ -8,6 +9,7 @@ mod unknown;
 
 pub(super) use figures::returnable;
 pub use figures::{Fragmentation, fragmentation, fragmentation_of};
+pub use last::last;
 pub use pins::{Pin, PinningLine, pinning_lines, pins};
 pub use pools::{Pool, pools};
 pub use unknown::{Untold, untold};
@@ -67,13 +69,17 @@ impl State {
 }
 
 impl Analysis {
-    /// The state at an instant.
+    /// The state at an instant: at the end as the snapshot has it, where it has segments.
     #[must_use]
     pub fn state_at(&self, instant: Instant) -> State {
-        match self.event_of(instant) {
+        let at = self.event_of(instant);
+        let stated = (at == self.replay.last_event())
+            .then(|| last(self.snapshot(), &self.replay, self.live()))
+            .flatten();
+        stated.unwrap_or_else(|| match at {
             Some(at) => after(&self.replay, self.live(), at),
             None => before(&self.replay, self.live()),
-        }
+        })
     }
 }
 
