@@ -13,6 +13,7 @@ pub mod memory_lines;
 mod overlay;
 #[cfg(feature = "snapshot")]
 mod parts;
+#[cfg(feature = "snapshot")]
 pub mod segments;
 #[cfg(feature = "snapshot")]
 mod signed;

@@ -6,6 +6,7 @@ mod holders;
 mod modules;
 mod order;
 mod phases;
+#[cfg(feature = "snapshot")]
 mod segments;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
