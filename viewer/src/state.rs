@@ -157,6 +157,12 @@ pub struct Shown {
     pub by: String,
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    /// Action of entries; empty for all.
+    pub action: String,
+    /// Fewest bytes of an entry, as text: `64MiB`. Empty for any.
+    pub min: String,
+    /// Most bytes of an entry.
+    pub max: String,
     /// Steps that memory must live through to be looked at; empty for one.
     pub keep: String,
     /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
@@ -191,6 +197,9 @@ impl Default for Shown {
             pick: String::new(),
             by: String::new(),
             how: String::new(),
+            action: String::new(),
+            min: String::new(),
+            max: String::new(),
             keep: String::new(),
             lay: String::new(),
             each: false,

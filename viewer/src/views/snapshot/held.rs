@@ -49,7 +49,7 @@ pub(super) struct Held {
 
 /// The names of the snapshot that is shown.
 pub(super) fn names(state: State) -> Memo<Option<Same<Names>>> {
-    Memo::new(move |_| state.snapshot().map(|s| Same::new(Names::of(s))))
+    Memo::new(move |_| state.data.get().and_then(|d| d.names()).map(Same))
 }
 
 /// The instant that is looked at.

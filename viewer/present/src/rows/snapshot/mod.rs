@@ -1,12 +1,14 @@
 //! Tables of a memory snapshot.
 
 mod allocations;
+mod entries;
 mod flame;
 mod groups;
 mod lifetimes;
 mod lines;
 
 pub use allocations::AllocationRows;
+pub use entries::EntryTable;
 pub use flame::FlameRows;
 pub use groups::GroupRows;
 pub use lifetimes::{BriefRows, PendingRows, SurvivorRows};
