@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod errors;
+mod exports;
 mod golden;
 mod inputs;
 mod output;
@@ -14,3 +15,5 @@ mod render;
 mod shell;
 mod summary;
 mod support;
+mod verbs;
+mod viz;
