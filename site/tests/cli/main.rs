@@ -7,6 +7,7 @@
 
 mod errors;
 mod folders;
+mod exports;
 mod golden;
 mod inputs;
 mod output;
@@ -15,3 +16,5 @@ mod render;
 mod shell;
 mod summary;
 mod support;
+mod verbs;
+mod viz;
