@@ -55,7 +55,8 @@ pub fn line_or(analysis: &Analysis, stack: Option<StackId>, lang: Lang) -> Strin
 pub fn pool(analysis: &Analysis, pool: Option<PoolIndex>, lang: Lang) -> String {
     let id = pool.and_then(|p| analysis.snapshot().pools.get(p.0 as usize));
     match (id, lang) {
-        (None, _) => "–".to_owned(),
+        (None, Lang::En) => "pool not recorded".to_owned(),
+        (None, Lang::Zh) => "未记录内存池".to_owned(),
         (Some(&PoolId::DEFAULT), Lang::En) => "default pool".to_owned(),
         (Some(&PoolId::DEFAULT), Lang::Zh) => "默认内存池".to_owned(),
         (Some(PoolId(a, b)), Lang::En) => format!("private pool ({a}, {b})"),
