@@ -31,7 +31,11 @@ impl Player<'_> {
             let row = self.snapshot.events.row(i);
             let ok = match action {
                 Action::SegmentAlloc | Action::SegmentMap => {
-                    spans::cut(&mut live, row.address, row.size).is_some()
+                    let made = spans::cut(&mut live, row.address, row.size);
+                    if let Some(made) = made {
+                        self.made.insert(i as u32, (made.pool, made.class));
+                    }
+                    made.is_some()
                 }
                 _ => spans::join(&mut live, spans::of_event(&row)).is_some(),
             };
@@ -47,15 +51,19 @@ impl Player<'_> {
             self.free.insert(span.address, span.size);
             self.add_span(span);
         }
-        for old in olds {
+        for (old, freed) in olds {
             self.place(&old);
             self.requested = self.requested.saturating_add(old.size);
             self.active = self.active.saturating_add(old.rounded);
-            self.allocated = self.allocated.saturating_add(old.rounded);
             let id = self.out.allocations.push(&Allocation {
                 span: self.span_at(old.address),
                 ..old
             });
+            if freed {
+                self.out.allocations.freed_before.push(id);
+            } else {
+                self.allocated = self.allocated.saturating_add(old.rounded);
+            }
             self.open.insert(old.address, id.0);
         }
         let first = self.out.events().next();
@@ -88,13 +96,18 @@ impl Player<'_> {
         self.out.reserved.after.reserve_exact(n);
     }
 
-    /// Allocations from before the history, by address.
-    fn olds(&self, live: &BTreeMap<u64, Span>) -> Vec<Allocation> {
+    /// Allocations from before the history, by address, and whether each was freed by then and
+    /// waited for another stream.
+    fn olds(&self, live: &BTreeMap<u64, Span>) -> Vec<(Allocation, bool)> {
         // Nothing lives where nothing is reserved, so a whole history needs no search.
         if live.is_empty() {
             return Vec::new();
         }
         let events = &self.snapshot.events;
+        // Where frees are recorded in two events, one that lacks the first began before. Where
+        // `skip_actions` dropped the first of all, none tells.
+        let actions = events.action.get(self.out.events()).unwrap_or_default();
+        let requests = actions.contains(&Action::FreeRequested);
         // By address: whether the use at hand began in the history.
         let mut seen: HashMap<u64, bool, FxBuildHasher> = HashMap::default();
         let mut olds = BTreeMap::new();
@@ -111,23 +124,27 @@ impl Player<'_> {
                         if span.is_none() {
                             continue;
                         }
+                        let freed = requests && row.action == Action::FreeCompleted;
                         olds.insert(
                             row.address,
-                            Allocation {
-                                address: row.address,
-                                size: row.size,
-                                rounded: self.rounding.round(row.size),
-                                rounded_known: false,
-                                born: None,
-                                free_requested: None,
-                                free_completed: None,
-                                // What is recorded with a free is where it was freed, or cannot be
-                                // told from that.
-                                stack: None,
-                                stream: row.stream,
-                                pool: row.pool.or(span.and_then(|s| s.pool)),
-                                span: None,
-                            },
+                            (
+                                Allocation {
+                                    address: row.address,
+                                    size: row.size,
+                                    rounded: self.rounding.round(row.size),
+                                    rounded_known: false,
+                                    born: None,
+                                    free_requested: None,
+                                    free_completed: None,
+                                    // What is recorded with a free is where it was freed, or cannot be
+                                    // told from that.
+                                    stack: None,
+                                    stream: row.stream,
+                                    pool: row.pool.or(span.and_then(|s| s.pool)),
+                                    span: None,
+                                },
+                                freed,
+                            ),
                         );
                     }
                 }
@@ -140,19 +157,22 @@ impl Player<'_> {
             }
             olds.insert(
                 address,
-                Allocation {
-                    address,
-                    size: block.requested.unwrap_or(block.size),
-                    rounded: block.size,
-                    rounded_known: true,
-                    born: None,
-                    free_requested: None,
-                    free_completed: None,
-                    stack: block.stack,
-                    stream: segment.stream,
-                    pool: segment.pool,
-                    span: None,
-                },
+                (
+                    Allocation {
+                        address,
+                        size: block.requested.unwrap_or(block.size),
+                        rounded: block.size,
+                        rounded_known: true,
+                        born: None,
+                        free_requested: None,
+                        free_completed: None,
+                        stack: block.stack,
+                        stream: segment.stream,
+                        pool: segment.pool,
+                        span: None,
+                    },
+                    false,
+                ),
             );
         }
         olds.into_values().collect()

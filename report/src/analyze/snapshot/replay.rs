@@ -19,7 +19,7 @@ use super::findings::{FindingKind, Findings};
 use super::rounding::Rounding;
 use super::spans::{self, Span, Spans};
 use crate::model::snapshot::{
-    Action, BlockState, Device, Size, Snapshot, StackId, TraceId, TraceRow,
+    Action, BlockState, Device, PoolIndex, Size, Snapshot, StackId, TraceId, TraceRow,
 };
 
 /// A figure and the event after which it first stood.
@@ -163,6 +163,7 @@ pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
         span_ids: BTreeMap::new(),
         free: BTreeMap::new(),
         open: Open::default(),
+        made: HashMap::default(),
         requested: 0,
         allocated: 0,
         active: 0,
@@ -202,6 +203,8 @@ pub(super) struct Player<'a> {
     pub(super) free: BTreeMap<u64, u64>,
     /// Allocations in use or pending, by address.
     pub(super) open: Open,
+    /// By event that reserves memory: pool and class of the final segment that it became part of.
+    pub(super) made: HashMap<u32, (Option<PoolIndex>, Size), FxBuildHasher>,
     pub(super) requested: u64,
     pub(super) allocated: u64,
     pub(super) active: u64,
@@ -351,7 +354,7 @@ impl Player<'_> {
         if let Some(slot) = self.out.allocations.completed.get_mut(i) {
             *slot = at.0;
         }
-        if a.free_requested.is_none() {
+        if a.free_requested.is_none() && !self.out.allocations.was_freed_before(AllocationId(id)) {
             self.allocated = self.allocated.saturating_sub(a.rounded);
         }
         self.requested = self.requested.saturating_sub(a.size);
@@ -384,8 +387,10 @@ impl Player<'_> {
     fn reserve(&mut self, at: TraceId, row: &TraceRow) {
         let mut span = spans::of_event(row);
         span.born = Some(at);
+        let made = self.made.get(&at.0).copied();
+        span.pool = span.pool.or(made.and_then(|m| m.0));
         if span.expandable
-            && let Some(class) = self.class_of(row)
+            && let Some(class) = made.map(|m| m.1).or_else(|| self.class_of(row))
         {
             span.class = class;
         }
