@@ -88,14 +88,40 @@ fn App(state: State) -> impl IntoView {
     }
 }
 
+/// Browsers let a page change its address about a hundred times in 30 seconds (WebKit; Chromium 200)
+/// and drop what is beyond that. So many changes may come at once...
+const CHANGES: f64 = 20.0;
+/// ...and then one in so many milliseconds, as while a slider is dragged or a history plays.
+const CHANGE: f64 = 400.0;
+
 /// Writes what is shown to the address, and reads it back when the user changes it.
 fn follow_address(state: State) {
+    // How many changes are left, and when that was counted.
+    let left = StoredValue::new((CHANGES, 0.0));
+    let waiting = StoredValue::new(false);
     Effect::new(move |first: Option<()>| {
         let hash = state.shown.with(hash::write);
         // The address that the page was opened with stays until something changes.
-        if first.is_some() {
-            browser::set_hash(&hash);
+        if first.is_none() || waiting.get_value() {
+            return;
         }
+        let now = js_sys::Date::now();
+        let (n, since) = left.get_value();
+        let n = (n + (now - since).max(0.0) / CHANGE).min(CHANGES);
+        if n >= 1.0 {
+            left.set_value((n - 1.0, now));
+            browser::set_hash(&hash);
+            return;
+        }
+        left.set_value((n, now));
+        waiting.set_value(true);
+        let late = move || {
+            waiting.set_value(false);
+            let (n, since) = left.get_value();
+            left.set_value((n - 1.0, since));
+            browser::set_hash(&state.shown.with_untracked(hash::write));
+        };
+        set_timeout(late, std::time::Duration::from_millis(CHANGE as u64));
     });
     let changed = Closure::<dyn FnMut()>::new(move || state.follow(&browser::hash()));
     if let Some(window) = web_sys::window() {

@@ -46,6 +46,11 @@ pub fn write(s: &Shown) -> String {
         ("atb", &s.at_b),
         ("change", &s.change),
         ("how", &s.how),
+        ("action", &s.action),
+        ("min", &s.min),
+        ("max", &s.max),
+        ("keep", &s.keep),
+        ("lay", &s.lay),
     ] {
         if !value.is_empty() {
             put(key, value);
@@ -100,6 +105,11 @@ pub fn read(hash: &str) -> Shown {
             "change" => s.change = value,
             "with" => s.with = value.parse().ok(),
             "how" => s.how = value,
+            "action" => s.action = value,
+            "min" => s.min = value,
+            "max" => s.max = value,
+            "keep" => s.keep = value,
+            "lay" => s.lay = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
             "sort" => s.sort = sort(&value),
@@ -171,7 +181,7 @@ mod tests {
     #[test]
     fn a_link_reopens_the_same_view() {
         let shown = Shown {
-            view: View::Top,
+            view: Some(View::Top),
             rank: Some(3),
             axis: AxisKind::Step,
             zoom: (0.25, 0.5),
@@ -180,7 +190,12 @@ mod tests {
             step: "-1".to_owned(),
             phase: "forward".to_owned(),
             kind: "module".to_owned(),
-            role: String::new(),
+            role: "weight".to_owned(),
+            at: "t412".to_owned(),
+            pick: "b7f3c40000000_2".to_owned(),
+            by: "line".to_owned(),
+            how: "flame".to_owned(),
+            lay: "address-together".to_owned(),
             each: true,
             flat: true,
             sort: Some(Sort {

@@ -170,6 +170,17 @@ pub struct Shown {
     pub change: String,
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    /// Action of entries; empty for all.
+    pub action: String,
+    /// Fewest bytes of an entry, as text: `64MiB`. Empty for any.
+    pub min: String,
+    /// Most bytes of an entry.
+    pub max: String,
+    /// Steps that memory must live through to be looked at; empty for one.
+    pub keep: String,
+    /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
+    /// for the first.
+    pub lay: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -202,6 +213,11 @@ impl Default for Shown {
             with: None,
             change: String::new(),
             how: String::new(),
+            action: String::new(),
+            min: String::new(),
+            max: String::new(),
+            keep: String::new(),
+            lay: String::new(),
             each: false,
             flat: false,
             sort: None,

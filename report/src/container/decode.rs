@@ -5,8 +5,8 @@ use super::{MAGIC, PREFIX, VERSION, column};
 use crate::Error;
 use crate::error::Result;
 use crate::model::{
-    Bytes, Deltas, Events, Rank, Report, StringId, StringTable, Tensor, TensorId, TensorListId,
-    Tensors,
+    Bytes, Deltas, Events, Rank, Report, Series, SeriesCategory, StringId, StringTable, Tensor,
+    TensorId, TensorListId, Tensors,
 };
 
 /// A slab larger than this, uncompressed, is refused: a hostile file must not fill memory.
@@ -128,6 +128,8 @@ impl Container {
         let columns = Columns { of: self, entry };
         let rank = Rank {
             source: entry.source.clone(),
+            also: entry.also.clone(),
+            series: entry.series.map(|n| columns.series(n)).transpose()?,
             metadata: entry.metadata.clone(),
             comparisons: entry.comparisons.clone(),
             recorded_peak: entry.recorded_peak.clone(),
@@ -274,6 +276,18 @@ impl Columns<'_> {
                     .ok_or_else(|| self.bad(name, &format!("ids below {limit}")))
             })
             .collect()
+    }
+
+    fn series(&self, rows: u64) -> Result<Series> {
+        let column = |name: &str| self.numbers(&format!("series.{name}"), Some(rows));
+        let mut series = Series {
+            time_ns: column("time")?,
+            ..Series::default()
+        };
+        for (category, values) in SeriesCategory::ALL.iter().zip(&mut series.bytes) {
+            *values = column(category.word())?;
+        }
+        Ok(series)
     }
 
     fn strings(&self) -> Result<StringTable> {

@@ -24,6 +24,7 @@ const HELP: &str = "Examples:
   memscope render memscope_outputs/            every rank of a run, as one HTML file
   memscope render runtime_report.json --open   write runtime_report.html and show it
   memscope summary runtime_report.json         the answer on the terminal
+  memscope memory snapshot.pickle              what a PyTorch memory snapshot holds at its peak
   memscope compare before.pickle after.pickle  what is new, gone, grown, shrunk
   memscope viewer -o viewer.html               a page on which reports are dropped
 
@@ -37,6 +38,18 @@ pub(super) enum Verb {
     VisualizeRuntime(VisualizeRuntime),
     /// Answer on the terminal: peak, what holds it, phases, top events, modules
     Summary(Summary),
+    /// How reserved memory is used, of a memory snapshot: totals, segments in pages, pools, findings
+    Stats(super::stats::Stats),
+    /// The history of a memory snapshot, much like Python, with running totals
+    Trace(super::trace::Trace),
+    /// Every segment of a memory snapshot with its blocks, and what pins it
+    Segments(super::segments::Segments),
+    /// What is live in a memory snapshot: at the out-of-memory, the peak or any instant
+    Memory(super::memory::Memory),
+    /// Memory by line of code, as a line profiler prints it, of a memory snapshot
+    Lines(super::lines::Lines),
+    /// Write a memory snapshot for other programs: speedscope, Perfetto, CSV, JSON, Parquet
+    Export(super::export::Export),
     /// Hold one recording against another: what is new, gone, grown, shrunk
     Compare(Compare),
     /// Write the viewer without data, onto which reports are dropped
@@ -244,6 +257,15 @@ pub(super) enum Format {
     /// What runtime_report.md was
     #[value(alias = "md")]
     Markdown,
+    /// For scripts
+    Json,
+}
+
+/// How a verb on snapshots answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextOrJson {
+    /// For a terminal
+    Text,
     /// For scripts
     Json,
 }

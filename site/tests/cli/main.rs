@@ -7,6 +7,7 @@
 
 mod compare;
 mod errors;
+mod folders;
 mod golden;
 mod inputs;
 mod output;

@@ -22,7 +22,7 @@ fn host_of(e: &web_sys::Event) -> Option<Element> {
 }
 
 fn frame(chart: Chart) -> Frame {
-    Frame::of(chart.width.get_untracked() as u32, HEIGHT as u32, 1.0)
+    Frame::low(chart.width.get_untracked() as u32, HEIGHT as u32, 1.0)
 }
 
 /// Where a pointer is, as a share of the plot's width; outside the plot below 0 or above 1.

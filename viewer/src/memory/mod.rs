@@ -135,7 +135,10 @@ fn clock(axis: AxisKind) -> Clock {
 
 /// The chart.
 #[component]
-pub fn MemoryChart(state: State) -> impl IntoView {
+pub fn MemoryChart(
+    /// The page.
+    state: State,
+) -> impl IntoView {
     let chart = Chart {
         state,
         memory: Memo::new(move |_| state.snapshot().map(|a| Shared(Arc::new(Memory::new(a))))),
@@ -213,7 +216,6 @@ pub fn MemoryChart(state: State) -> impl IntoView {
                         {state.text(Word::ZoomAll)}
                     </button>
                 </div>
-                <ChartActions name="memory" canvas=canvas draw=export/>
             </div>
             <div class="plot" id="timeline" node_ref=host tabindex="0" role="application"
                 data-testid="memory"
@@ -236,8 +238,10 @@ pub fn MemoryChart(state: State) -> impl IntoView {
             </div>
             <div class="under">
                 <Annotations chart=chart/>
-                <p class="readout" id="readout" data-testid="readout" aria-live="polite">{move || input::readout(chart)}</p>
+                <span class="grow"></span>
+                <ChartActions name="memory" canvas=canvas draw=export/>
             </div>
+            <p class="readout" id="readout" data-testid="readout" aria-live="polite">{move || input::readout(chart)}</p>
             <PickedPanel state=state/>
         </section>
     }
@@ -247,7 +251,7 @@ pub fn MemoryChart(state: State) -> impl IntoView {
 #[component]
 fn MiniWindow(chart: Chart) -> impl IntoView {
     let place = Memo::new(move |_| {
-        let frame = Frame::of(chart.width.get() as u32, HEIGHT as u32, 1.0);
+        let frame = Frame::low(chart.width.get() as u32, HEIGHT as u32, 1.0);
         let (a, b) = chart.state.shown.with(|s| s.zoom);
         let at = |share: f64| f64::from(frame.left) + share * f64::from(frame.right - frame.left);
         (at(a), (at(b) - at(a)).max(3.0))
@@ -380,7 +384,7 @@ fn paint(chart: Chart, memory: &Arc<Memory>, canvas: &HtmlCanvasElement) {
     let scale = sized(canvas, chart.width.get(), HEIGHT);
     let theme = Theme::of(state.dark.get());
     let window = chart.window();
-    let frame = Frame::of(canvas.width(), canvas.height(), scale);
+    let frame = Frame::low(canvas.width(), canvas.height(), scale);
     let (w, h) = (
         (frame.right - frame.left).max(1) as usize,
         (frame.bottom - frame.top).max(1) as usize,

@@ -28,7 +28,7 @@ pub(super) fn paint(chart: Chart, canvas: &HtmlCanvasElement) {
         f64::from(canvas.width()),
         f64::from(canvas.height()),
     );
-    let frame = Frame::of(canvas.width(), canvas.height(), scale);
+    let frame = Frame::low(canvas.width(), canvas.height(), scale);
     let (top, bottom) = (f64::from(frame.top), f64::from(frame.bottom));
     let plot = f64::from(frame.right - frame.left);
     let x = |share: f64| f64::from(frame.left) + share * plot;

@@ -106,6 +106,14 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                                 {format!("{} ({at})", word.text(lang))}
                             </button>
                         }).collect_view()}
+                        {matches!(pick, Pick::Entry(_)).then(|| view! {
+                            <button type="button" data-testid="show-state" on:click=move |_| {
+                                if let Some(Pick::Entry(t)) = state.pick.get_untracked() {
+                                    state.set_instant(Instant::Event(TraceId(t)));
+                                    state.go(crate::state::View::State);
+                                }
+                            }>{Word::ShowState.text(lang)}</button>
+                        })}
                         {same.map(|stack| view! {
                             <button type="button" data-testid="same-stack"
                                 on:click=move |_| state.set_pick(Some(Pick::Stack(stack.0)))>

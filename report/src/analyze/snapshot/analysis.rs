@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use super::align;
 use super::allocations::AllocationId;
 use super::categories::{Categories, categories};
+use super::entries::Entries;
 use super::figures::{self, Figures};
 use super::instant::Instant;
 use super::live::LiveIndex;
@@ -27,12 +29,14 @@ pub struct Analysis {
     /// Its history, played.
     pub replay: Replay,
     figures: OnceLock<Figures>,
+    aligned: OnceLock<Vec<Option<TraceId>>>,
     steps: OnceLock<Vec<Step>>,
     ranges: OnceLock<Vec<Range>>,
     live: OnceLock<LiveIndex>,
     sites: OnceLock<Sites>,
     categories: OnceLock<Categories>,
     stacked: OnceLock<Stacked>,
+    entries: OnceLock<Entries>,
     sequence: OnceLock<Vec<u32>>,
 }
 
@@ -53,12 +57,14 @@ impl Analysis {
             device,
             replay,
             figures: OnceLock::new(),
+            aligned: OnceLock::new(),
             steps: OnceLock::new(),
             ranges: OnceLock::new(),
             live: OnceLock::new(),
             sites: OnceLock::new(),
             categories: OnceLock::new(),
             stacked: OnceLock::new(),
+            entries: OnceLock::new(),
             sequence: OnceLock::new(),
         })
     }
@@ -77,20 +83,29 @@ impl Analysis {
 
     /// Headline figures.
     pub fn figures(&self) -> &Figures {
-        self.figures
-            .get_or_init(|| figures::of(&self.rank, self.snapshot(), &self.replay))
+        self.figures.get_or_init(|| {
+            let (steps, ranges) = (self.steps(), self.ranges());
+            figures::of(&self.rank, self.snapshot(), &self.replay, steps, ranges)
+        })
     }
 
-    /// Steps by annotations.
+    /// For each event of the rank's runtime report the entry after which it happened; empty
+    /// without a report.
+    pub fn aligned(&self) -> &[Option<TraceId>] {
+        self.aligned.get_or_init(|| align::align(self))
+    }
+
+    /// Steps: those of the runtime report where there is one, else by annotations.
     pub fn steps(&self) -> &[Step] {
         self.steps
-            .get_or_init(|| steps::steps(&self.rank.strings, self.snapshot(), self.device))
+            .get_or_init(|| steps::of(&self.rank, self.snapshot(), self.device, self.aligned()))
     }
 
-    /// Annotated ranges.
+    /// Annotated ranges and the phases of the runtime report, in order of their starts.
     pub fn ranges(&self) -> &[Range] {
-        self.ranges
-            .get_or_init(|| steps::ranges(self.snapshot(), self.device))
+        self.ranges.get_or_init(|| {
+            steps::all_ranges(&self.rank, self.snapshot(), self.device, self.aligned())
+        })
     }
 
     /// Finds what lives after an event.
@@ -142,6 +157,11 @@ impl Analysis {
             let freed = from(&a.completed, NEVER);
             Stacked::new(self.replay.events().len(), a.size.clone(), &born, &freed)
         })
+    }
+
+    /// What every entry of the history is about.
+    pub fn entries(&self) -> &Entries {
+        self.entries.get_or_init(|| Entries::of(&self.replay))
     }
 
     /// What lives at an instant, by id.

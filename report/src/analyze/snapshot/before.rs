@@ -25,7 +25,7 @@ impl Player<'_> {
                 .get(i)
                 .copied()
                 .unwrap_or_default();
-            if !is_segment(action) {
+            if !action.is_segment() {
                 continue;
             }
             let row = self.snapshot.events.row(i);
@@ -178,11 +178,4 @@ impl Player<'_> {
             self.free.insert(mine, end - mine);
         }
     }
-}
-
-fn is_segment(action: Action) -> bool {
-    matches!(
-        action,
-        Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap
-    )
 }

@@ -84,7 +84,60 @@ pub enum Named {
     Span(SpanId),
 }
 
+/// Why a text names no instant of a history.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotHere {
+    /// It is no name of one.
+    #[error(
+        "expected peak, oom, oom2, start, end, or a name that was printed (an entry such as t412, \
+         an allocation b…_2 or a range g3 for when it was made); found {0:?}"
+    )]
+    Unknown(String),
+    /// The allocator gave up less often.
+    #[error("the history has {0} out-of-memory entries, so there is no {1}")]
+    Oom(usize, Instant),
+    /// The history has no such entry, or another device does.
+    #[error("{0} is no entry of this device; it has {1}")]
+    Event(String, String),
+    /// Nothing has the name.
+    #[error("nothing in this history is called {0}")]
+    Nothing(String),
+}
+
 impl Analysis {
+    /// The instant that a text names: see [`Instant`], or the name of an allocation or a range for
+    /// the instant after it was made.
+    ///
+    /// # Errors
+    /// [`NotHere`], when this history has no such instant.
+    pub fn instant(&self, text: &str) -> Result<Instant, NotHere> {
+        match text.parse() {
+            Ok(Instant::Oom(n)) if n as usize >= self.replay.ooms.len() => {
+                Err(NotHere::Oom(self.replay.ooms.len(), Instant::Oom(n)))
+            }
+            Ok(Instant::Event(t)) if !self.replay.events().contains(&t.index()) => {
+                let has = match self.replay.last_event() {
+                    Some(last) => format!("t{} to t{}", self.replay.first, last.0),
+                    None => "none".to_owned(),
+                };
+                Err(NotHere::Event(text.to_owned(), has))
+            }
+            Ok(instant) => Ok(instant),
+            Err(_) => {
+                let born = match self.named(text) {
+                    Some(Named::Allocation(id)) => self.replay.allocations.get(id).map(|a| a.born),
+                    Some(Named::Span(id)) => self.replay.spans.get(id).map(|s| s.born),
+                    _ if text.starts_with(['b', 'g']) && text.len() > 1 => {
+                        return Err(NotHere::Nothing(text.to_owned()));
+                    }
+                    _ => return Err(NotHere::Unknown(text.to_owned())),
+                };
+                Ok(born.flatten().map_or(Instant::Start, Instant::Event))
+            }
+        }
+    }
+
     /// The name of something.
     #[must_use]
     pub fn name(&self, named: Named) -> String {

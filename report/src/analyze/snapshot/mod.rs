@@ -19,11 +19,13 @@
 //! # Ok::<(), report::Error>(())
 //! ```
 
+pub mod align;
 pub mod allocations;
 pub mod analysis;
 mod before;
 pub mod categories;
 mod check;
+pub mod entries;
 pub mod figures;
 pub mod findings;
 pub mod flame;
@@ -32,6 +34,9 @@ pub mod instant;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
+pub mod moment;
+pub mod nested;
+pub mod pages;
 pub mod replay;
 mod rounding;
 pub mod sites;

@@ -135,6 +135,14 @@ impl Replay {
         self.first as usize..self.past as usize
     }
 
+    /// A curve's value after an event; `None` is before the first one. Bytes.
+    #[must_use]
+    pub fn value(&self, curve: &Curve, at: Option<TraceId>) -> u64 {
+        let row = at.and_then(|t| t.0.checked_sub(self.first));
+        row.and_then(|i| curve.after.get(i as usize).copied())
+            .unwrap_or(curve.start)
+    }
+
     /// The last event; `None` without a history.
     #[must_use]
     pub fn last_event(&self) -> Option<TraceId> {

@@ -96,6 +96,15 @@ impl Action {
             .unwrap_or_default()
     }
 
+    /// Whether the event reserves memory or gives it back to the device.
+    #[must_use]
+    pub fn is_segment(self) -> bool {
+        matches!(
+            self,
+            Self::SegmentAlloc | Self::SegmentFree | Self::SegmentMap | Self::SegmentUnmap
+        )
+    }
+
     /// Whether the event frees a block or starts to.
     #[must_use]
     pub fn is_free(self) -> bool {

@@ -7,5 +7,6 @@ mod fields;
 pub mod fixtures;
 mod hostile;
 mod make;
+mod merged;
 mod properties;
 mod readers;

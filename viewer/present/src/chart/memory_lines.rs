@@ -42,7 +42,7 @@ pub fn lines<DB: DrawingBackend>(
         area,
         memory,
         window,
-        frame: Frame::of(w, h, scale),
+        frame: Frame::low(w, h, scale),
         theme,
         scale,
         size: 11.0 * scale,
@@ -69,7 +69,7 @@ pub fn areas<DB: DrawingBackend>(
 ) -> Result<(), DrawError> {
     area.fill(&theme.ground).map_err(failed)?;
     let (w, h) = area.dim_in_pixel();
-    let f = Frame::of(w, h, scale);
+    let f = Frame::low(w, h, scale);
     let columns = memory.columns(window, (f.right - f.left).max(1) as usize);
     let y = |bytes: u64| f.bottom - memory.height(bytes, f).round() as i32;
     let draw = |edge: &dyn Fn(usize) -> (u64, u64), color: Color| -> Result<(), DrawError> {
@@ -129,7 +129,7 @@ pub fn memory_minimap<DB: DrawingBackend>(
 ) -> Result<(), DrawError> {
     area.fill(&theme.ground).map_err(failed)?;
     let (w, h) = area.dim_in_pixel();
-    let f = Frame::of(w, h, scale);
+    let f = Frame::low(w, h, scale);
     let columns = memory.columns(Window::whole(clock), (f.right - f.left).max(1) as usize);
     let top = memory.scale_top() as f64;
     let y = |bytes: u64| (f64::from(h) * (1.0 - bytes as f64 / top)) as i32;
@@ -247,7 +247,8 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
             if b < f.left || a > f.right {
                 continue;
             }
-            if a > f.left {
+            // Lines closer than that would hide the picture.
+            if a > f.left && b - a >= self.px(12.0) {
                 self.line(
                     vec![(a, f.top), (a, f.bottom + self.px(12.0))],
                     self.theme.ink.mix(0.3),
@@ -388,7 +389,7 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         let m = self.memory;
         let a = &m.analysis;
         let f = self.frame;
-        let mut free = [i32::MIN; 3];
+        let mut free = [i32::MIN; 2];
         let peak = a.replay.peak_requested();
         let size = units::bytes(peak.bytes);
         let mut all = vec![(

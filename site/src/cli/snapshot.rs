@@ -1,0 +1,182 @@
+//! What all verbs on memory snapshots share: one input, one rank, one device, one answer.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueHint};
+use present::Lang;
+use present::visible::short;
+use report::analyze::snapshot::{Analysis, Instant};
+use report::model::Rank;
+use report::model::snapshot::Device;
+
+use super::args::LangArg;
+use super::failure::Usage;
+use super::{find, read, refuse_clash, terminal_lang, wrote};
+use crate::output::{Output, Target};
+use crate::progress::Progress;
+
+/// What every verb on snapshots takes.
+#[derive(Debug, Args)]
+pub(super) struct One {
+    /// A memory snapshot: pickle or JSON, also compressed; a .memscope or HTML report with one; or -
+    /// for stdin. What it is is told by its content
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub(super) input: PathBuf,
+    /// Which rank, where the input has several: its number, or its source's name
+    #[arg(long, value_name = "RANK")]
+    rank: Option<String>,
+    /// Which device [default: the one with the longest history]
+    #[arg(long, value_name = "N")]
+    device: Option<u32>,
+    /// Where to write: a file, or - for stdout [default: -]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Language [default: that of the terminal, from LC_ALL, LC_MESSAGES or LANG]
+    #[arg(long, value_name = "LANG")]
+    lang: Option<LangArg>,
+}
+
+/// An instant of the history.
+#[derive(Debug, Args)]
+pub(super) struct At {
+    /// When: peak, oom, oom2, start, end, an entry such as t412, or an allocation or range for when
+    /// it was made
+    #[arg(long, value_name = "INSTANT")]
+    pub(super) at: Option<String>,
+}
+
+impl At {
+    /// What was asked for, else what a first view shows: the OOM where there is one, else the peak.
+    pub(super) fn or_first(&self, a: &Analysis) -> Result<Instant> {
+        instant(a, self.at.as_deref(), a.first_instant())
+    }
+}
+
+/// The instant of a text.
+pub(super) fn instant(a: &Analysis, text: Option<&str>, default: Instant) -> Result<Instant> {
+    match text {
+        None => Ok(default),
+        Some(text) => a
+            .instant(text)
+            .map_err(|e| Usage(format!("--at {}: {e}", short(text, 80))).into()),
+    }
+}
+
+/// Reads the input, lets `answer` answer, and writes that.
+pub(super) fn answered(
+    one: &One,
+    answer: impl FnOnce(&Analysis, Lang) -> Result<Vec<u8>>,
+) -> Result<()> {
+    let inputs = find(std::slice::from_ref(&one.input))?;
+    let target = Target::of(one.output.as_deref().unwrap_or(Path::new("-")));
+    refuse_clash(&target, &inputs)?;
+    let mut out = Output::open(&target)?;
+    let mut progress = Progress::stderr();
+    let report = read(&inputs, &mut progress)?;
+    progress.clear();
+    drop(progress);
+    let analysis = choose(report.ranks, one)?;
+    let answer = answer(&analysis, terminal_lang(one.lang))?;
+    out.write_all(&answer).context("cannot write the answer")?;
+    out.commit()?;
+    match &target {
+        Target::File(path) => wrote(path, answer.len() as u64),
+        Target::Stdout => Ok(()),
+    }
+}
+
+/// The rank and device that are asked for.
+fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
+    let shown = crate::input::shown(&one.input);
+    let all = ranks.len();
+    let mut with: Vec<Rank> = ranks.into_iter().filter(|r| r.snapshot.is_some()).collect();
+    if with.is_empty() {
+        anyhow::bail!(
+            "{shown}: {} no memory snapshot, which this command is about (give the pickle that \
+             torch.cuda.memory._dump_snapshot wrote); for a runtime report there is `memscope summary`",
+            if all == 1 { "it has" } else { "its ranks have" }
+        );
+    }
+    let list = |ranks: &[Rank]| -> String {
+        let each: Vec<String> = ranks.iter().map(called).collect();
+        each.join(", ")
+    };
+    if let Some(wanted) = &one.rank {
+        let is = |r: &Rank| {
+            r.number().map(|n| n.to_string()).as_ref() == Some(wanted) || r.source.name == *wanted
+        };
+        let found: Vec<usize> = (0..with.len())
+            .filter(|&i| with.get(i).is_some_and(is))
+            .collect();
+        match found.as_slice() {
+            [i] => with = vec![with.swap_remove(*i)],
+            [] => {
+                let there = list(&with);
+                let wanted = short(wanted, 80);
+                return Err(Usage(format!(
+                    "--rank {wanted}: {shown} has no such rank with a snapshot; it has {there}"
+                ))
+                .into());
+            }
+            _ => {
+                let mut n = 0;
+                with.retain(|_| {
+                    n += 1;
+                    found.contains(&(n - 1))
+                });
+            }
+        }
+    }
+    if with.len() > 1 {
+        return Err(Usage(format!(
+            "{shown} has several ranks with snapshots; choose one with --rank: {}",
+            list(&with)
+        ))
+        .into());
+    }
+    let Some(rank) = with.pop() else {
+        anyhow::bail!("{shown}: it has no memory snapshot");
+    };
+    let rank = Arc::new(rank);
+    let devices = rank
+        .snapshot
+        .as_ref()
+        .map(|s| s.device_list())
+        .unwrap_or_default();
+    if let Some(n) = one.device
+        && !devices.contains(&Device(n))
+    {
+        let name = |d: &Device| match d.is_host() {
+            true => "pinned host memory".to_owned(),
+            false => d.0.to_string(),
+        };
+        let there: Vec<String> = devices.iter().map(name).collect();
+        let there = match there.as_slice() {
+            [] => "none".to_owned(),
+            all => all.join(", "),
+        };
+        return Err(Usage(format!(
+            "--device {n}: the snapshot has no such device; it has {there}"
+        ))
+        .into());
+    }
+    let analysis = match one.device {
+        Some(n) => Analysis::on(rank, Device(n)),
+        None => Analysis::of(rank),
+    };
+    analysis.with_context(|| {
+        format!("{shown}: the snapshot is empty: no device has a history or segments")
+    })
+}
+
+/// What --rank takes for a rank.
+fn called(rank: &Rank) -> String {
+    let name = short(&rank.source.name, 80);
+    match rank.number() {
+        Some(n) => format!("{n} ({name})"),
+        None => name.into_owned(),
+    }
+}
