@@ -21,7 +21,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
     leptos::mount::mount_to_body(move || {
         let dark = RwSignal::new(browser::prefers_dark());
         let lang = Lang::of_tag(&browser::language());
-        let state = State::new(container, parts, &browser::hash(), lang, dark);
+        let state = State::new(container, parts, &browser::link(), lang, dark);
         follow_address(state);
         follow_system(dark);
         document_attributes(state);
@@ -34,6 +34,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
 #[component]
 fn App(state: State) -> impl IntoView {
     let view = Memo::new(move |_| state.view());
+    let compares = Memo::new(move |_| view.get() == View::Compare);
     view! {
         <a class="skip" href="#panel" on:click=move |e| {
             // The address is ours: a jump must not overwrite it.
@@ -43,6 +44,8 @@ fn App(state: State) -> impl IntoView {
         <Header state=state/>
         <main>
             {move || state.data.with(|d| d.as_ref().map(|d| (d.has_snapshot(), !d.rank.events.is_empty()))).map(|has| match has {
+                // That tab has a chart of both.
+                _ if compares.get() => ().into_any(),
                 #[cfg(feature = "snapshot")]
                 (true, _) => view! { <crate::memory::MemoryChart state=state/> }.into_any(),
                 (false, true) => view! { <TimelineChart state=state/> }.into_any(),
@@ -53,6 +56,10 @@ fn App(state: State) -> impl IntoView {
                 <section id="panel" role="tabpanel" tabindex="-1"
                     aria-labelledby=move || format!("tab-{}", view.get().word())>
                     {move || match view.get() {
+                        #[cfg(feature = "snapshot")]
+                        View::Compare => view! { <views::Compare state=state/> }.into_any(),
+                        #[cfg(not(feature = "snapshot"))]
+                        View::Compare => ().into_any(),
                         #[cfg(feature = "snapshot")]
                         View::Live => view! { <views::snapshot::Live state=state/> }.into_any(),
                         #[cfg(feature = "snapshot")]

@@ -20,6 +20,9 @@ pub fn write(s: &Shown) -> String {
     if let Some(rank) = s.rank {
         put("rank", &rank.to_string());
     }
+    if let Some(with) = s.with {
+        put("with", &with.to_string());
+    }
     match s.axis {
         AxisKind::Event => {}
         AxisKind::Step => put("axis", "step"),
@@ -40,6 +43,8 @@ pub fn write(s: &Shown) -> String {
         ("at", &s.at),
         ("pick", &s.pick),
         ("by", &s.by),
+        ("atb", &s.at_b),
+        ("change", &s.change),
         ("how", &s.how),
         ("action", &s.action),
         ("min", &s.min),
@@ -96,6 +101,9 @@ pub fn read(hash: &str) -> Shown {
             "at" => s.at = value,
             "pick" => s.pick = value,
             "by" => s.by = value,
+            "atb" => s.at_b = value,
+            "change" => s.change = value,
+            "with" => s.with = value.parse().ok(),
             "how" => s.how = value,
             "action" => s.action = value,
             "min" => s.min = value,

@@ -5,6 +5,7 @@
 //! `MEMSCOPE_BLESS=1` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod compare;
 mod errors;
 mod folders;
 mod exports;
