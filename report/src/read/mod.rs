@@ -24,7 +24,7 @@ use crate::model::Report;
 use crate::{Error, container};
 
 #[cfg(feature = "snapshot")]
-pub use stream::read_stream;
+pub use stream::{read_sized, read_stream};
 
 /// An input held in memory.
 #[derive(Debug, Clone, Copy)]
@@ -160,7 +160,7 @@ pub fn read(input: Input<'_>) -> Result<Report> {
     match Format::detect(input.name, head)? {
         #[cfg(feature = "snapshot")]
         Format::Snapshot | Format::SnapshotJson | Format::Compressed => {
-            read_stream(input.name, input.bytes)
+            read_sized(input.name, input.bytes, Some(input.bytes.len() as u64))
         }
         Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
         Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),

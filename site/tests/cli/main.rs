@@ -7,8 +7,8 @@
 
 mod compare;
 mod errors;
-mod folders;
 mod exports;
+mod folders;
 mod golden;
 mod inputs;
 mod output;

@@ -11,10 +11,11 @@ use super::replay::Player;
 use super::spans::{self, Span};
 use crate::model::Value;
 use crate::model::snapshot::{Action, TraceId};
+use crate::pause::{PIECE, Pauses};
 
 impl Player<'_> {
     /// The state before the first event.
-    pub(super) fn before(&mut self) {
+    pub(super) async fn before(&mut self, pauses: Pauses<'_>) {
         let mut live = spans::last(self.snapshot, self.out.device);
         let mut cut = 0u64;
         for i in self.out.events().rev() {
@@ -45,7 +46,7 @@ impl Player<'_> {
             // A history without a state: nothing can be said about before.
             live.clear();
         }
-        let olds = self.olds(&live);
+        let olds = self.olds(&live, pauses).await;
         for span in live.into_values() {
             self.reserved = self.reserved.saturating_add(span.size);
             self.free.insert(span.address, span.size);
@@ -98,7 +99,11 @@ impl Player<'_> {
 
     /// Allocations from before the history, by address, and whether each was freed by then and
     /// waited for another stream.
-    fn olds(&self, live: &BTreeMap<u64, Span>) -> Vec<(Allocation, bool)> {
+    async fn olds(
+        &self,
+        live: &BTreeMap<u64, Span>,
+        pauses: Pauses<'_>,
+    ) -> Vec<(Allocation, bool)> {
         // Nothing lives where nothing is reserved, so a whole history needs no search.
         if live.is_empty() {
             return Vec::new();
@@ -112,6 +117,9 @@ impl Player<'_> {
         let mut seen: HashMap<u64, bool, FxBuildHasher> = HashMap::default();
         let mut olds = BTreeMap::new();
         for i in self.out.events() {
+            if i % PIECE == 0 {
+                pauses.here().await;
+            }
             let row = events.row(i);
             match row.action {
                 Action::Alloc => {

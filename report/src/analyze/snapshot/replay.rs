@@ -21,6 +21,7 @@ use super::spans::{self, Span, Spans};
 use crate::model::snapshot::{
     Action, BlockState, Device, PoolIndex, Size, Snapshot, StackId, TraceId, TraceRow,
 };
+use crate::pause::{PIECE, Pauses, now};
 
 /// A figure and the event after which it first stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +156,11 @@ pub(super) type Open = HashMap<u64, u32, FxBuildHasher>;
 /// Plays the history of one device.
 #[must_use]
 pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
+    now(in_pieces(snapshot, device, Pauses::NONE))
+}
+
+/// As [`replay`], with pauses.
+pub async fn in_pieces(snapshot: &Snapshot, device: Device, pauses: Pauses<'_>) -> Replay {
     let range = snapshot.trace(device);
     let mut player = Player {
         snapshot,
@@ -185,9 +191,12 @@ pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
             ooms: Vec::new(),
         },
     };
-    player.before();
-    for i in range {
-        player.event(TraceId(i as u32), &snapshot.events.row(i));
+    player.before(pauses).await;
+    for start in range.clone().step_by(PIECE) {
+        for i in start..range.end.min(start + PIECE) {
+            player.event(TraceId(i as u32), &snapshot.events.row(i));
+        }
+        pauses.here().await;
     }
     player.end();
     player.out
