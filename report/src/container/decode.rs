@@ -154,6 +154,17 @@ impl Container {
                 &found,
             ));
         };
+        // Half a rank would look like a whole one.
+        #[cfg(not(feature = "snapshot"))]
+        if entry.unread.is_some() {
+            return Err(Error::Unsupported {
+                name: self.name.clone(),
+                expected: "a runtime report".to_owned(),
+                found: "a memory snapshot, which this page's viewer does not show: open the file \
+                        itself, or drop it on the page that `memscope viewer` writes"
+                    .to_owned(),
+            });
+        }
         let columns = Columns { of: self, entry };
         let rank = Rank {
             source: entry.source.clone(),

@@ -108,10 +108,16 @@ fn describe_head(head: &[u8]) -> String {
         head if head.trim_ascii().is_empty() => "only white space".to_owned(),
         #[cfg(not(feature = "snapshot"))]
         [0x80, 2..=5, ..] => {
-            "a Python pickle (PyTorch memory snapshots are not shown yet)".to_owned()
+            "a Python pickle. This page shows runtime reports only: drop a memory snapshot on the \
+             page that `memscope viewer` writes, or use `memscope render`"
+                .to_owned()
         }
         #[cfg(not(feature = "snapshot"))]
-        [0x1f, 0x8b, ..] => "gzip-compressed data (decompress it first)".to_owned(),
+        [0x1f, 0x8b, ..] => {
+            "gzip-compressed data, which this page does not read: decompress it, or drop it on the \
+             page that `memscope viewer` writes"
+                .to_owned()
+        }
         #[cfg(not(feature = "snapshot"))]
         [b'[', ..] => "a JSON list (a runtime report is a JSON object)".to_owned(),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text (save it as UTF-8)".to_owned(),

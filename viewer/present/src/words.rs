@@ -163,6 +163,7 @@ words! {
     LinesAt: "Memory by line of code, up to this instant. Your own code first; then libraries, torch and C++.", "截至此刻按代码行统计的显存。先列出自己的代码，其后为库、torch 与 C++。";
     FlameTable: "Frames", "帧";
     // Memory over time
+    Inconsistent: "What does not fit together, and what the history does not know", "不一致之处与历史未知之处";
     MemoryOverTime: "Memory over time", "显存随时间变化";
     ByTime: "by time", "按时间";
     Requested: "requested", "请求";

@@ -265,7 +265,7 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
     let tail = word >> 8;
     let (value, length) = match word as u8 {
         op::LONG1 => {
-            let length = tail as u8 & 0xff;
+            let length = tail as u8;
             if !(1..=8).contains(&length) {
                 return None;
             }
