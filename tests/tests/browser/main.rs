@@ -9,12 +9,14 @@
 )]
 
 mod edges;
+mod entries;
 mod exports;
 mod faults;
 mod hosts;
 mod injection;
 mod keyboard;
 mod look;
+mod memory;
 mod numbers;
 mod open;
 mod pages;
