@@ -18,6 +18,7 @@ mod look;
 mod numbers;
 mod open;
 mod pages;
+mod segments;
 mod size;
 mod state;
 mod tables;
