@@ -20,6 +20,7 @@ mod memory;
 mod numbers;
 mod open;
 mod pages;
+mod segments;
 mod size;
 mod state;
 mod tables;

@@ -374,6 +374,7 @@ fn width_class(c: &Column) -> &'static str {
         "module" | "part" | "value" | "what" | "why" => "w-wide",
         "place" | "function" | "file" => "w-name",
         "shape" => "w-shape",
+        "block" => "w-block",
         _ if c.figure => "w-figure",
         _ => "w-text",
     }
