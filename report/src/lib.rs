@@ -16,6 +16,8 @@
 //! * [`model`]: the tables, one a file. Columns, interned strings, newtype ids.
 //! * [`read`]: one source format a file; each turns bytes into a [`model::Rank`].
 //! * [`container`]: the packed form that an HTML report carries, and back.
+//! * [`mod@merge`]: several inputs of one rank become one.
+//! * [`mod@pause`]: long work in pieces, for a page that must not freeze.
 //! * [`analyze`]: one question a file; each turns tables into an answer.
 //!
 //! # Design constraints
@@ -34,7 +36,9 @@
 pub mod analyze;
 pub mod container;
 mod error;
+pub mod merge;
 pub mod model;
+pub mod pause;
 pub mod read;
 
 pub use error::Error;

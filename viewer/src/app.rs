@@ -1,6 +1,7 @@
 //! The page as a whole: its parts, its keys, its address.
 
 use leptos::prelude::*;
+use present::chart::AxisKind;
 use present::sentences::title;
 use present::{Lang, Word};
 use report::container::Container;
@@ -20,7 +21,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
     leptos::mount::mount_to_body(move || {
         let dark = RwSignal::new(browser::prefers_dark());
         let lang = Lang::of_tag(&browser::language());
-        let state = State::new(container, parts, &browser::hash(), lang, dark);
+        let state = State::new(container, parts, &browser::link(), lang, dark);
         follow_address(state);
         follow_system(dark);
         document_attributes(state);
@@ -33,6 +34,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
 #[component]
 fn App(state: State) -> impl IntoView {
     let view = Memo::new(move |_| state.view());
+    let compares = Memo::new(move |_| view.get() == View::Compare);
     view! {
         <a class="skip" href="#panel" on:click=move |e| {
             // The address is ours: a jump must not overwrite it.
@@ -42,6 +44,8 @@ fn App(state: State) -> impl IntoView {
         <Header state=state/>
         <main>
             {move || state.data.with(|d| d.as_ref().map(|d| (d.has_snapshot(), !d.rank.events.is_empty()))).map(|has| match has {
+                // That tab has a chart of both.
+                _ if compares.get() => ().into_any(),
                 #[cfg(feature = "snapshot")]
                 (true, _) => view! { <crate::memory::MemoryChart state=state/> }.into_any(),
                 (false, true) => view! { <TimelineChart state=state/> }.into_any(),
@@ -52,6 +56,10 @@ fn App(state: State) -> impl IntoView {
                 <section id="panel" role="tabpanel" tabindex="-1"
                     aria-labelledby=move || format!("tab-{}", view.get().word())>
                     {move || match view.get() {
+                        #[cfg(feature = "snapshot")]
+                        View::Compare => view! { <views::Compare state=state/> }.into_any(),
+                        #[cfg(not(feature = "snapshot"))]
+                        View::Compare => ().into_any(),
                         #[cfg(feature = "snapshot")]
                         View::Live => view! { <views::snapshot::Live state=state/> }.into_any(),
                         #[cfg(feature = "snapshot")]
@@ -80,14 +88,40 @@ fn App(state: State) -> impl IntoView {
     }
 }
 
+/// Browsers let a page change its address about a hundred times in 30 seconds (WebKit; Chromium 200)
+/// and drop what is beyond that. So many changes may come at once...
+const CHANGES: f64 = 20.0;
+/// ...and then one in so many milliseconds, as while a slider is dragged or a history plays.
+const CHANGE: f64 = 400.0;
+
 /// Writes what is shown to the address, and reads it back when the user changes it.
 fn follow_address(state: State) {
+    // How many changes are left, and when that was counted.
+    let left = StoredValue::new((CHANGES, 0.0));
+    let waiting = StoredValue::new(false);
     Effect::new(move |first: Option<()>| {
         let hash = state.shown.with(hash::write);
         // The address that the page was opened with stays until something changes.
-        if first.is_some() {
-            browser::set_hash(&hash);
+        if first.is_none() || waiting.get_value() {
+            return;
         }
+        let now = js_sys::Date::now();
+        let (n, since) = left.get_value();
+        let n = (n + (now - since).max(0.0) / CHANGE).min(CHANGES);
+        if n >= 1.0 {
+            left.set_value((n - 1.0, now));
+            browser::set_hash(&hash);
+            return;
+        }
+        left.set_value((n, now));
+        waiting.set_value(true);
+        let late = move || {
+            waiting.set_value(false);
+            let (n, since) = left.get_value();
+            left.set_value((n - 1.0, since));
+            browser::set_hash(&state.shown.with_untracked(hash::write));
+        };
+        set_timeout(late, std::time::Duration::from_millis(CHANGE as u64));
     });
     let changed = Closure::<dyn FnMut()>::new(move || state.follow(&browser::hash()));
     if let Some(window) = web_sys::window() {
@@ -123,7 +157,7 @@ fn document_attributes(state: State) {
             root.set_attribute("data-theme", theme).ok();
         }
         if let Some(data) = state.data.get() {
-            document.set_title(&title(&[&data.rank], lang));
+            document.set_title(&title([data.facts.as_ref()], lang));
         }
     });
 }
@@ -177,6 +211,9 @@ fn command(state: State, key: &str) -> bool {
         .container
         .with_untracked(|c| c.as_ref().map_or(0, |c| c.header().ranks.len()));
     let rank = state.rank.get_untracked();
+    let snapshot = state
+        .data
+        .with_untracked(|d| d.as_ref().is_some_and(|d| d.has_snapshot()));
     match key {
         "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" => {
             let at = key.parse::<usize>().unwrap_or(1) - 1;
@@ -188,9 +225,6 @@ fn command(state: State, key: &str) -> bool {
         "/" => {
             let now = untrack(|| state.view());
             if !matches!(now, View::Top | View::Entries) {
-                let snapshot = state
-                    .data
-                    .with_untracked(|d| d.as_ref().is_some_and(|d| d.has_snapshot()));
                 state.go(if snapshot { View::Entries } else { View::Top });
             }
             browser::next_frame(|| browser::focus("search"));
@@ -200,8 +234,9 @@ fn command(state: State, key: &str) -> bool {
         }
         "x" => state.shown.update(|s| {
             s.axis = match s.axis {
-                present::chart::AxisKind::Event => present::chart::AxisKind::Step,
-                present::chart::AxisKind::Step => present::chart::AxisKind::Event,
+                AxisKind::Event if snapshot => AxisKind::Time,
+                AxisKind::Event => AxisKind::Step,
+                AxisKind::Step | AxisKind::Time => AxisKind::Event,
             };
             s.zoom = (0.0, 1.0);
         }),

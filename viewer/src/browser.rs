@@ -56,6 +56,18 @@ pub fn hash() -> String {
         .unwrap_or_default()
 }
 
+/// What is shown first: what the address says, else what the page does.
+#[must_use]
+pub fn link() -> String {
+    let hash = hash();
+    if hash.len() > 1 {
+        return hash;
+    }
+    let body = document().and_then(|d| d.body());
+    body.and_then(|b| b.get_attribute("data-link"))
+        .unwrap_or_default()
+}
+
 /// Replaces the address's hash without a new entry in the history.
 pub fn set_hash(hash: &str) {
     let Some(window) = web_sys::window() else {

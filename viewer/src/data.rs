@@ -27,7 +27,7 @@ pub struct RankData {
     places: OnceLock<Places>,
     tensors: OnceLock<Vec<TensorUse>>,
     #[cfg(feature = "snapshot")]
-    snapshot: OnceLock<Option<Arc<report::analyze::snapshot::Analysis>>>,
+    names: OnceLock<Option<Arc<present::names::Names>>>,
 }
 
 impl RankData {
@@ -46,7 +46,7 @@ impl RankData {
             places: OnceLock::new(),
             tensors: OnceLock::new(),
             #[cfg(feature = "snapshot")]
-            snapshot: OnceLock::new(),
+            names: OnceLock::new(),
         }
     }
 
@@ -104,14 +104,21 @@ impl RankData {
         }
     }
 
+    /// What the snapshot's frames, streams and pools are called.
+    #[cfg(feature = "snapshot")]
+    pub fn names(&self) -> Option<Arc<present::names::Names>> {
+        self.names
+            .get_or_init(|| {
+                self.snapshot()
+                    .map(|a| Arc::new(present::names::Names::of(a)))
+            })
+            .clone()
+    }
+
     /// The snapshot's main device, played.
     #[cfg(feature = "snapshot")]
     pub fn snapshot(&self) -> Option<Arc<report::analyze::snapshot::Analysis>> {
-        self.snapshot
-            .get_or_init(|| {
-                report::analyze::snapshot::Analysis::of(Arc::clone(&self.rank)).map(Arc::new)
-            })
-            .clone()
+        self.facts.snapshot.clone()
     }
 
     /// Which event belongs to which.

@@ -20,8 +20,13 @@ pub fn write(s: &Shown) -> String {
     if let Some(rank) = s.rank {
         put("rank", &rank.to_string());
     }
-    if s.axis == AxisKind::Step {
-        put("axis", "step");
+    if let Some(with) = s.with {
+        put("with", &with.to_string());
+    }
+    match s.axis {
+        AxisKind::Event => {}
+        AxisKind::Step => put("axis", "step"),
+        AxisKind::Time => put("axis", "time"),
     }
     if s.zoom != default.zoom {
         put("zoom", &format!("{:.6}-{:.6}", s.zoom.0, s.zoom.1));
@@ -38,7 +43,14 @@ pub fn write(s: &Shown) -> String {
         ("at", &s.at),
         ("pick", &s.pick),
         ("by", &s.by),
+        ("atb", &s.at_b),
+        ("change", &s.change),
         ("how", &s.how),
+        ("action", &s.action),
+        ("min", &s.min),
+        ("max", &s.max),
+        ("keep", &s.keep),
+        ("lay", &s.lay),
     ] {
         if !value.is_empty() {
             put(key, value);
@@ -78,6 +90,7 @@ pub fn read(hash: &str) -> Shown {
             "view" => s.view = View::of_word(&value),
             "rank" => s.rank = value.parse().ok(),
             "axis" if value == "step" => s.axis = AxisKind::Step,
+            "axis" if value == "time" => s.axis = AxisKind::Time,
             "zoom" => s.zoom = zoom(&value).unwrap_or(s.zoom),
             "sel" => s.selection = Some(value),
             "q" => s.query = value,
@@ -88,7 +101,15 @@ pub fn read(hash: &str) -> Shown {
             "at" => s.at = value,
             "pick" => s.pick = value,
             "by" => s.by = value,
+            "atb" => s.at_b = value,
+            "change" => s.change = value,
+            "with" => s.with = value.parse().ok(),
             "how" => s.how = value,
+            "action" => s.action = value,
+            "min" => s.min = value,
+            "max" => s.max = value,
+            "keep" => s.keep = value,
+            "lay" => s.lay = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
             "sort" => s.sort = sort(&value),
@@ -160,7 +181,7 @@ mod tests {
     #[test]
     fn a_link_reopens_the_same_view() {
         let shown = Shown {
-            view: View::Top,
+            view: Some(View::Top),
             rank: Some(3),
             axis: AxisKind::Step,
             zoom: (0.25, 0.5),
@@ -169,7 +190,12 @@ mod tests {
             step: "-1".to_owned(),
             phase: "forward".to_owned(),
             kind: "module".to_owned(),
-            role: String::new(),
+            role: "weight".to_owned(),
+            at: "t412".to_owned(),
+            pick: "b7f3c40000000_2".to_owned(),
+            by: "line".to_owned(),
+            how: "flame".to_owned(),
+            lay: "address-together".to_owned(),
             each: true,
             flat: true,
             sort: Some(Sort {

@@ -5,6 +5,7 @@
 //! * [`data`]: a rank with its analyses, made when first asked for.
 //! * [`timeline`]: the chart with its input; [`components`]: tables, buttons, sheets.
 //! * `memory`: the chart of a memory snapshot (feature `snapshot`).
+//! * `compare`: a second report beside the open one (feature `snapshot`).
 //! * [`views`]: one tab a file.
 //! * [`open`]: reports that are dropped on the page, read in a worker where there may be one.
 //! * [`browser`]: what the web has no typed call for.
@@ -13,6 +14,8 @@
 
 pub mod app;
 pub mod browser;
+#[cfg(feature = "snapshot")]
+pub mod compare;
 pub mod components;
 pub mod data;
 pub mod hash;

@@ -33,14 +33,7 @@ pub fn open_file(state: State, file: File) {
         };
         state.reading.set(None);
         match result.and_then(|bytes| Container::open(&name, bytes).map_err(|e| e.to_string())) {
-            Ok(container) => {
-                state.shown.update(|s| {
-                    s.rank = None;
-                    s.selection = None;
-                    s.zoom = (0.0, 1.0);
-                });
-                state.open(container);
-            }
+            Ok(container) => state.receive(container),
             Err(e) => state.error.set(Some(e)),
         }
     });

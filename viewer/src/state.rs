@@ -16,6 +16,8 @@ use crate::selection::Selection;
 /// A tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
+    /// Two recordings side by side.
+    Compare,
     /// What lives at an instant of a snapshot, by stack, line, function, category.
     Live,
     /// The allocator's segments and blocks at an instant.
@@ -45,7 +47,8 @@ pub enum View {
 
 impl View {
     /// In the order of the tabs and of the keys 1 to 9.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
+        Self::Compare,
         Self::Live,
         Self::State,
         Self::Entries,
@@ -64,6 +67,7 @@ impl View {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
+            Self::Compare => "compare",
             Self::Live => "live",
             Self::State => "state",
             Self::Entries => "entries",
@@ -85,6 +89,8 @@ impl View {
         match self {
             Self::Live | Self::State | Self::Entries | Self::Lifetimes | Self::Lines => snapshot,
             Self::About => true,
+            // There when something is compared, see [`State::views`].
+            Self::Compare => false,
             _ => events || !snapshot,
         }
     }
@@ -99,6 +105,7 @@ impl View {
     #[must_use]
     pub fn name(self) -> Word {
         match self {
+            Self::Compare => Word::Compare,
             Self::Live => Word::Live,
             Self::State => Word::AllocatorState,
             Self::Entries => Word::Entries,
@@ -155,8 +162,25 @@ pub struct Shown {
     pub pick: String,
     /// What live allocations are grouped by; empty for the first.
     pub by: String,
+    /// The instant of side B of a comparison; empty for the peak.
+    pub at_b: String,
+    /// Another rank of this report that the one shown is compared with.
+    pub with: Option<usize>,
+    /// Filter of a comparison's rows by what became of them: `new`, `gone`, ...; empty for all.
+    pub change: String,
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    /// Action of entries; empty for all.
+    pub action: String,
+    /// Fewest bytes of an entry, as text: `64MiB`. Empty for any.
+    pub min: String,
+    /// Most bytes of an entry.
+    pub max: String,
+    /// Steps that memory must live through to be looked at; empty for one.
+    pub keep: String,
+    /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
+    /// for the first.
+    pub lay: String,
     /// One row per event.
     pub each: bool,
     /// Modules flat instead of as a tree.
@@ -185,7 +209,15 @@ impl Default for Shown {
             at: String::new(),
             pick: String::new(),
             by: String::new(),
+            at_b: String::new(),
+            with: None,
+            change: String::new(),
             how: String::new(),
+            action: String::new(),
+            min: String::new(),
+            max: String::new(),
+            keep: String::new(),
+            lay: String::new(),
             each: false,
             flat: false,
             sort: None,
@@ -224,6 +256,9 @@ pub struct State {
     pub parts: StoredValue<Vec<f64>>,
     /// What the worker is reading.
     pub reading: RwSignal<Option<String>>,
+    /// The recording that the one shown is compared with.
+    #[cfg(feature = "snapshot")]
+    pub compared: crate::compare::Compared,
 }
 
 impl State {
@@ -255,6 +290,8 @@ impl State {
             help: RwSignal::new(false),
             parts: StoredValue::new(parts),
             reading: RwSignal::new(None),
+            #[cfg(feature = "snapshot")]
+            compared: crate::compare::Compared::new(data, shown),
         };
         if let Some(container) = container {
             state.open(container);
@@ -270,9 +307,13 @@ impl State {
                 (!d.rank.events.is_empty(), d.has_snapshot())
             })
         });
+        #[cfg(feature = "snapshot")]
+        let compares = self.compared.other.with(Option::is_some);
+        #[cfg(not(feature = "snapshot"))]
+        let compares = false;
         View::ALL
             .into_iter()
-            .filter(|v| v.shows(events, snapshot))
+            .filter(|v| v.shows(events, snapshot) || (*v == View::Compare && compares))
             .collect()
     }
 
@@ -318,6 +359,24 @@ impl State {
         self.container.set(Some(Arc::new(container)));
         let rank = self.shown.with_untracked(|s| s.rank);
         self.decode(rank);
+        #[cfg(feature = "snapshot")]
+        self.follow_with();
+    }
+
+    /// Shows a report in place of the one that is open.
+    pub fn replace(self, container: Container) {
+        self.shown.update(|s| {
+            s.rank = None;
+            s.selection = None;
+            s.zoom = (0.0, 1.0);
+        });
+        self.open(container);
+    }
+
+    /// Takes a report that was dropped or chosen.
+    #[cfg(not(feature = "snapshot"))]
+    pub fn receive(self, container: Container) {
+        self.replace(container);
     }
 
     /// Shows another rank.
@@ -383,6 +442,10 @@ impl State {
         }
         let (rank, word) = (next.rank, next.selection.clone());
         self.shown.set(next);
+        #[cfg(feature = "snapshot")]
+        if self.shown.with_untracked(|s| s.with) != was.with {
+            self.follow_with();
+        }
         if rank != was.rank {
             self.decode(rank);
         } else if word != was.selection

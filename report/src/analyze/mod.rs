@@ -2,6 +2,7 @@
 //!
 //! Sums saturate at the range of their type instead of wrapping; on the way they are wide.
 
+pub mod diff;
 pub mod growth;
 pub mod holders;
 pub mod levels;

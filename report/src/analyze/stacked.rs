@@ -7,11 +7,15 @@
 //! zoom.
 
 use crate::model::Bytes;
+use crate::pause::{Pauses, now};
 
 /// Born before the history began.
 pub const BEFORE: u32 = u32::MAX;
 /// Never freed in the history.
 pub const NEVER: u32 = u32::MAX;
+
+/// A sample before the first event.
+pub const BEFORE_FIRST: usize = usize::MAX;
 
 const NONE: u32 = u32::MAX;
 const FREED: u32 = 1 << 31;
@@ -37,6 +41,17 @@ impl Stacked {
     /// later row wins. Rows beyond 2^31 are left out.
     #[must_use]
     pub fn new(events: usize, size: Vec<u64>, born: &[u32], freed: &[u32]) -> Self {
+        now(Self::in_pieces(events, size, born, freed, Pauses::NONE))
+    }
+
+    /// As [`Self::new`], with pauses.
+    pub async fn in_pieces(
+        events: usize,
+        size: Vec<u64>,
+        born: &[u32],
+        freed: &[u32],
+        pauses: Pauses<'_>,
+    ) -> Self {
         let mut ops = vec![NONE; events];
         let rows = size.len().min(FREED as usize - 1);
         for id in 0..rows as u32 {
@@ -57,15 +72,17 @@ impl Stacked {
             checkpoints: vec![before],
             total: Bytes::default(),
         };
-        this.prepare();
+        pauses.here().await;
+        this.prepare(pauses).await;
         this
     }
 
-    fn prepare(&mut self) {
+    async fn prepare(&mut self, pauses: Pauses<'_>) {
         let mut live = Live::of(self.size.len(), &self.checkpoints[0]);
         let mut sum = self.sum(&self.checkpoints[0]);
         for event in 0..self.ops.len() {
             if event > 0 && event % STRIDE == 0 {
+                pauses.here().await;
                 self.checkpoints.push(live.iter().collect());
             }
             let op = self.ops[event];
@@ -88,6 +105,12 @@ impl Stacked {
             .fold(0, |a, &b| a.saturating_add(b))
     }
 
+    /// What lives before the first event.
+    #[must_use]
+    pub fn before(&self) -> &[u32] {
+        self.checkpoints.first().map_or(&[], Vec::as_slice)
+    }
+
     /// Number of events.
     #[must_use]
     pub fn events(&self) -> usize {
@@ -106,20 +129,24 @@ impl Stacked {
         &self.total
     }
 
-    /// Calls `see` for each of `samples` (events in rising order) with the allocations that live
-    /// after it, in order of birth.
+    /// Calls `see` for each of `samples` (events in rising order, behind any number of
+    /// [`BEFORE_FIRST`]) with the allocations that live after it, in order of birth.
     pub fn walk(
         &self,
         samples: &[usize],
         mut see: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
     ) {
-        let Some(&first) = samples.first() else {
+        let early = samples.iter().take_while(|&&s| s == BEFORE_FIRST).count();
+        for column in 0..early {
+            see(column, &mut self.before().iter().copied());
+        }
+        let Some(&first) = samples.get(early) else {
             return;
         };
         let block = (first / STRIDE).min(self.checkpoints.len() - 1);
         let mut live = Live::of(self.size.len(), &self.checkpoints[block]);
         let mut next = block * STRIDE;
-        for (column, &sample) in samples.iter().enumerate() {
+        for (column, &sample) in samples.iter().enumerate().skip(early) {
             while next <= sample && next < self.ops.len() {
                 live.apply(self.ops[next]);
                 next += 1;
@@ -253,6 +280,11 @@ mod tests {
             let bytes = expected.iter().map(|&id| size[id as usize]).sum();
             assert_eq!(stacked.total().get(event), Some(bytes));
         }
+        let mut early = Vec::new();
+        stacked.walk(&[BEFORE_FIRST, BEFORE_FIRST, 0], |c, ids| {
+            early.push((c, ids.count()))
+        });
+        assert_eq!(early, [(0, 2), (1, 2), (2, stacked.live(0).len())]);
         let mut columns = Vec::new();
         stacked.walk(&[10, 10, 20_000, 39_999], |c, ids| {
             columns.push((c, ids.count()))

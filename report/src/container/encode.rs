@@ -7,7 +7,9 @@ use flate2::write::DeflateEncoder;
 
 use super::header::{Coding, ColumnEntry, Header, Headline, RankEntry};
 use super::{MAGIC, PREFIX, VERSION, column};
-use crate::model::{Bytes, Deltas, Events, Rank, Report, StringId, TensorListId};
+use crate::model::{
+    Bytes, Deltas, Events, Rank, Report, Series, SeriesCategory, StringId, TensorListId,
+};
 
 /// How hard to compress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
             #[cfg(feature = "snapshot")]
             snapshot,
             source: rank.source.clone(),
+            also: rank.also.clone(),
+            series: rank.series.as_ref().map(|s| s.len() as u64),
             metadata: rank.metadata.clone(),
             comparisons: rank.comparisons.clone(),
             recorded_peak: rank.recorded_peak.clone(),
@@ -60,6 +64,8 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
             headline: Headline::of(rank),
             events: rank.events.len() as u64,
             recorded_top: rank.recorded_top.len() as u64,
+            #[cfg(not(feature = "snapshot"))]
+            unread: None,
             columns,
         });
     }
@@ -130,7 +136,23 @@ fn slabs(rank: &Rank) -> Vec<Slab> {
     events("events", &rank.events, &mut out);
     events("top", &rank.recorded_top, &mut out);
     tensors(rank, &mut out);
+    if let Some(series) = &rank.series {
+        timeline(series, &mut out);
+    }
     out
+}
+
+/// Columns `series.time` and `series.CATEGORY`.
+fn timeline(series: &Series, out: &mut Vec<Slab>) {
+    let mut put = |name: &str, values: &[u64]| {
+        let bytes = column::encode(Coding::Delta, values, &[], &[]);
+        let name = format!("series.{name}");
+        out.push(slab(&name, Coding::Delta, &[], values.len(), bytes));
+    };
+    put("time", &series.time_ns);
+    for (category, values) in SeriesCategory::ALL.iter().zip(&series.bytes) {
+        put(category.word(), values);
+    }
 }
 
 fn strings(rank: &Rank) -> Vec<Slab> {

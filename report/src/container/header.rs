@@ -23,6 +23,9 @@ pub struct Header {
 pub struct RankEntry {
     /// Where the rank came from.
     pub source: Source,
+    /// Other inputs of the same rank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Source>,
     /// Facts about the run.
     pub metadata: Metadata,
     /// The source's comparisons.
@@ -41,6 +44,13 @@ pub struct RankEntry {
     #[cfg(feature = "snapshot")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotEntry>,
+    /// Moments of the rank's memory timeline; `None` when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<u64>,
+    /// There is a memory snapshot, of which this program knows nothing.
+    #[cfg(not(feature = "snapshot"))]
+    #[serde(default, rename = "snapshot", skip_serializing)]
+    pub(crate) unread: Option<serde::de::IgnoredAny>,
     /// Directory of the rank's columns.
     pub columns: Vec<ColumnEntry>,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Snapshot;
-use super::{Events, Metadata, Skipped, StringTable, Tensors};
+use super::{Events, Metadata, Series, Skipped, StringTable, Tensors};
 
 /// Where a rank's tables came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub struct RecordedPeak {
 pub struct Rank {
     /// Where this came from.
     pub source: Source,
+    /// Other inputs of the same rank that were put together with the first, in the order in which
+    /// they came.
+    pub also: Vec<Source>,
     /// Facts about the run.
     pub metadata: Metadata,
     /// Figures that the source compares with its measurement, mostly a static estimate.
@@ -54,11 +57,18 @@ pub struct Rank {
     pub tensors: Tensors,
     /// The allocator's history and state, of a memory snapshot.
     pub snapshot: Option<Snapshot>,
+    /// Memory by category, of a profiler's memory timeline.
+    pub series: Option<Series>,
     /// What could not be used.
     pub skipped: Skipped,
 }
 
 impl Rank {
+    /// Every input that this rank came from.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> + '_ {
+        std::iter::once(&self.source).chain(&self.also)
+    }
+
     /// The rank's number, where the source states it.
     #[must_use]
     pub fn number(&self) -> Option<i64> {

@@ -48,6 +48,13 @@ impl Skipped {
         }
     }
 
+    /// Adds what another reader could not use.
+    pub fn extend(&mut self, other: &Self) {
+        for skip in other.iter() {
+            self.count_many(&skip.what, skip.count, skip.first_offset);
+        }
+    }
+
     /// Every kind.
     pub fn iter(&self) -> impl Iterator<Item = &Skip> + '_ {
         self.0.iter()

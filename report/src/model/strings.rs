@@ -88,6 +88,18 @@ impl Default for Interner {
 }
 
 impl Interner {
+    /// Goes on with a finished table: its ids stay.
+    #[must_use]
+    pub fn of(table: StringTable) -> Self {
+        let mut index = HashTable::with_capacity(table.len());
+        for (id, text) in table.iter() {
+            index.insert_unique(hash(text.as_bytes()), id.0, |&id| {
+                hash(table.get(StringId(id)).as_bytes())
+            });
+        }
+        Self { table, index }
+    }
+
     /// The largest total of distinct text that a table takes, in bytes.
     ///
     /// A container takes no more, and a page could not hold it.

@@ -53,7 +53,7 @@ pub fn snapshot_answers(rank: &Rank) {
     let sites = sites::Sites::of(&rank.strings, snapshot);
     for device in snapshot.device_list() {
         let replay = replay::replay(snapshot, device);
-        let _ = figures::of(rank, snapshot, &replay);
+        let _ = figures::figures(rank);
         let categories = categories::categories(&rank.strings, snapshot, &replay, &sites);
         let index = live::LiveIndex::of(&replay);
         let steps = steps::steps(&rank.strings, snapshot, device);

@@ -9,6 +9,7 @@
 mod analyze;
 mod bodies;
 mod container;
+mod diff;
 mod hostile;
 mod messages;
 mod mutation;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use present::Lang;
+use report::analyze::diff::snapshot::groups::By;
+use report::analyze::snapshot::Instant;
 
 /// Shows where GPU memory goes in training and inference.
 #[derive(Debug, Parser)]
@@ -23,6 +25,7 @@ const HELP: &str = "Examples:
   memscope render runtime_report.json --open   write runtime_report.html and show it
   memscope summary runtime_report.json         the answer on the terminal
   memscope memory snapshot.pickle              what a PyTorch memory snapshot holds at its peak
+  memscope compare before.pickle after.pickle  what is new, gone, grown, shrunk
   memscope viewer -o viewer.html               a page on which reports are dropped
 
 Exit codes: 0 done, 1 the input is bad or the output cannot be written, 2 the call is bad.";
@@ -47,6 +50,8 @@ pub(super) enum Verb {
     Lines(super::lines::Lines),
     /// Write a memory snapshot for other programs: speedscope, Perfetto, CSV, JSON, Parquet
     Export(super::export::Export),
+    /// Hold one recording against another: what is new, gone, grown, shrunk
+    Compare(Compare),
     /// Write the viewer without data, onto which reports are dropped
     Viewer(Viewer),
     /// Print completions for a shell
@@ -66,6 +71,10 @@ pub(super) struct PageOptions {
     /// Write pages above 100 MiB, too
     #[arg(long)]
     pub(super) force: bool,
+    /// Pack the viewer for memory snapshots even if there is none, so that one can be dropped on
+    /// the page
+    #[arg(long)]
+    pub(super) whole_viewer: bool,
 }
 
 #[derive(Debug, Args)]
@@ -150,6 +159,98 @@ pub(super) struct Viewer {
 pub(super) struct Completions {
     /// The shell
     pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  memscope compare before.pickle after.pickle
+      peak against peak: which lines, functions and categories hold more or less
+  memscope compare before.pickle after.pickle -o diff.html
+      one page with both, which opens on the comparison
+  memscope compare run.pickle run.pickle --at start --at-b end
+      what a run left behind
+  memscope compare run/ run/ --rank 0 --rank-b 1 --by stack
+      two ranks of one run
+  memscope compare a.html b/runtime_report.json --format json | jq .figures")]
+pub(super) struct Compare {
+    /// What the other is held against: a memory snapshot, runtime_report.json, .memscope, HTML of
+    /// memscope, a directory with them, or - for stdin
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub(super) a: PathBuf,
+    /// The other. Differences are B minus A
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub(super) b: PathBuf,
+    /// The instant of both snapshots that is compared: peak, oom, start, end or an entry of the
+    /// trace such as t412
+    #[arg(long, value_name = "INSTANT", default_value = "peak")]
+    pub(super) at: Instant,
+    /// Another instant for B
+    #[arg(long, value_name = "INSTANT")]
+    pub(super) at_b: Option<Instant>,
+    /// What live memory is grouped by [default: line and category; all of them in JSON]
+    #[arg(long, value_name = "WHAT")]
+    pub(super) by: Option<CompareBy>,
+    /// Rows of each table at most [default: 20; all in JSON]
+    #[arg(long, value_name = "N")]
+    pub(super) top: Option<usize>,
+    /// The rank that is compared [default: the one with the highest peak]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) rank: Option<i64>,
+    /// Another rank for B
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) rank_b: Option<i64>,
+    /// How to answer [default: what the name of the output says, else text]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(super) format: Option<CompareFormat>,
+    /// Where to write: a file, or - for stdout [default: -]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) output: Option<PathBuf>,
+    /// Language [default: that of the terminal, from LC_ALL, LC_MESSAGES or LANG; pages: en]
+    #[arg(long, value_name = "LANG")]
+    pub(super) lang: Option<LangArg>,
+    /// Write pages above 100 MiB, too
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+/// What `compare` groups by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CompareBy {
+    /// File and line of the first frame of the user's
+    Line,
+    /// The innermost function outside torch: mostly a module's forward
+    Function,
+    /// The whole stack
+    Stack,
+    /// What the memory is for
+    Category,
+}
+
+impl From<CompareBy> for By {
+    fn from(by: CompareBy) -> Self {
+        match by {
+            CompareBy::Line => Self::Line,
+            CompareBy::Function => Self::Function,
+            CompareBy::Stack => Self::Stack,
+            CompareBy::Category => Self::Category,
+        }
+    }
+}
+
+/// How `compare` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CompareFormat {
+    /// For a terminal
+    Text,
+    /// For a merge request
+    #[value(alias = "md")]
+    Markdown,
+    /// For scripts
+    Json,
+    /// The two timelines; with --by stack the signed flame graph
+    Svg,
+    /// A page with both
+    Html,
 }
 
 /// How `summary` answers.

@@ -2,6 +2,7 @@
 //! something goes wrong.
 
 mod args;
+mod compare;
 mod export;
 mod failure;
 mod lines;
@@ -23,7 +24,7 @@ use clap::{CommandFactory as _, Parser as _};
 use present::Lang;
 use report::model::Report;
 
-use crate::input::{self, Found, Input};
+use crate::input::{self, Found, Input, Reading};
 use crate::output::Target;
 use crate::progress::Progress;
 use args::{Cli, Verb};
@@ -53,6 +54,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Memory(a) => memory::memory(&a),
         Verb::Lines(a) => lines::lines(&a),
         Verb::Export(a) => export::export(&a),
+        Verb::Compare(a) => compare::compare(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.
@@ -86,7 +88,11 @@ fn find(arguments: &[std::path::PathBuf]) -> Result<Vec<Input>> {
 
 /// Reads the inputs, and says where two of them claim the same rank.
 fn read(inputs: &[Input], progress: &mut Progress) -> Result<Report> {
-    let report = input::read(inputs, progress)?;
+    let Reading { report, notes } = input::read(inputs, progress)?;
+    if !notes.is_empty() {
+        progress.clear();
+        notes.iter().for_each(|n| note(n));
+    }
     for pair in report.ranks.windows(2) {
         if let [a, b] = pair
             && let Some(number) = a.number().filter(|_| a.number() == b.number())

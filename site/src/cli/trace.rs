@@ -123,26 +123,10 @@ fn address(text: &str) -> Result<u64, String> {
     .map_err(|_| "expected an address such as 0x7f3c40000000".to_owned())
 }
 
-/// A size: bytes, or a number with a binary unit.
+/// A size on the command line.
 fn size(text: &str) -> Result<u64, String> {
-    let no = || "expected a size such as 512, 64KiB or 1.5GiB".to_owned();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let shift = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        "t" | "tib" => 40,
-        _ => return Err(no()),
-    };
-    if let Ok(whole) = number.parse::<u64>() {
-        return whole.checked_mul(1 << shift).ok_or_else(no);
-    }
-    let value: f64 = number.parse().map_err(|_| no())?;
-    Ok((value * (1u64 << shift) as f64).round() as u64)
+    present::units::parse_bytes(text)
+        .ok_or_else(|| "expected a size such as 512, 64KiB or 1.5GiB".to_owned())
 }
 
 /// The history.

@@ -4,11 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::folder::{Candidate, LOOKED_FOR, contents};
 use super::{Error, Input, Place, names, shown};
-
-/// The file that is looked for in directories.
-const REPORT: &str = "runtime_report.json";
-const LOOKED_FOR: &str = "runtime_report.json and rankNNNNN/runtime_report.json";
 
 /// What the arguments gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,8 +16,9 @@ pub struct Found {
     pub notes: Vec<String>,
 }
 
-/// Finds the inputs of a call: files, `-` for stdin, and directories, which are searched for
-/// `runtime_report.json` and `rankNNNNN/runtime_report.json`. What is given twice is taken once.
+/// Finds the inputs of a call: files, `-` for stdin, and directories, which are searched, and so are
+/// their folders `rankNNNNN`, for runtime reports, memory snapshots and what the profiler writes.
+/// What is given twice is taken once.
 ///
 /// # Errors
 /// [`Error::Open`] for a path that is not there, [`Error::Nothing`] for a directory without
@@ -29,14 +27,18 @@ pub fn find(arguments: &[PathBuf]) -> Result<Found, Error> {
     let mut out = Found::default();
     let mut seen = HashSet::new();
     let mut paths: Vec<Vec<String>> = Vec::new();
-    let mut add = |out: &mut Found, path: &Path| -> Result<(), Error> {
-        let whole = fs::canonicalize(path).map_err(|e| cannot(path, e))?;
-        if seen.insert(Some(whole.clone())) {
+    let mut add = |out: &mut Found, file: Candidate| -> Result<(), Error> {
+        let whole = fs::canonicalize(&file.path).map_err(|e| cannot(&file.path, e))?;
+        if seen.insert(whole.clone()) {
             paths.push(names::components(&whole));
+            let folder = whole.parent().map(Path::to_owned);
             out.inputs.push(Input {
-                place: Place::File(path.to_owned()),
-                shown: shown(path),
+                shown: shown(&file.path),
+                place: Place::File(file.path),
                 name: String::new(),
+                rank: folder.as_deref().and_then(rank_number),
+                folder,
+                sure: file.sure,
             });
         }
         Ok(())
@@ -50,18 +52,21 @@ pub fn find(arguments: &[PathBuf]) -> Result<Found, Error> {
                     place: Place::Stdin,
                     shown: "stdin".to_owned(),
                     name: "stdin".to_owned(),
+                    folder: None,
+                    rank: None,
+                    sure: true,
                 });
             }
         } else if fs::metadata(argument)
             .map_err(|e| cannot(argument, e))?
             .is_dir()
         {
-            let reports = search(argument, &mut out.notes)?;
-            for report in reports {
-                add(&mut out, &report)?;
+            for file in search(argument, &mut out.notes)? {
+                add(&mut out, file)?;
             }
         } else {
-            add(&mut out, argument)?;
+            let path = argument.clone();
+            add(&mut out, Candidate { path, sure: true })?;
         }
     }
     let mut names = names::apart(&paths, stdin).into_iter();
@@ -78,8 +83,8 @@ fn cannot(path: &Path, source: std::io::Error) -> Error {
     }
 }
 
-/// The reports of a directory: its own, then those of its ranks in order of their number.
-fn search(directory: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, Error> {
+/// The inputs of a directory: its own, then those of its ranks in order of their number.
+fn search(directory: &Path, notes: &mut Vec<String>) -> Result<Vec<Candidate>, Error> {
     let mut ranks: Vec<(u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(directory).map_err(|e| cannot(directory, e))? {
         let path = entry.map_err(|e| cannot(directory, e))?.path();
@@ -90,16 +95,19 @@ fn search(directory: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, Err
         }
     }
     ranks.sort();
-    let own = directory.join(REPORT);
-    let mut out: Vec<PathBuf> = own.is_file().then_some(own).into_iter().collect();
-    let mut lacking = Vec::new();
+    let mut own = contents(directory).map_err(|e| cannot(directory, e))?;
+    let mut out = std::mem::take(&mut own.files);
+    let mut said = own.notes;
     for (_, path) in ranks {
-        let report = path.join(REPORT);
-        if report.is_file() {
-            out.push(report);
-        } else {
-            lacking.push(format!("{} has no {REPORT} and was left out", shown(&path)));
+        let mut inside = contents(&path).map_err(|e| cannot(&path, e))?;
+        if inside.files.is_empty() {
+            said.push(format!(
+                "{} has no report, snapshot or trace and was left out",
+                shown(&path)
+            ));
         }
+        out.append(&mut inside.files);
+        said.append(&mut inside.notes);
     }
     if out.is_empty() {
         return Err(Error::Nothing {
@@ -107,7 +115,7 @@ fn search(directory: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, Err
             looked_for: LOOKED_FOR,
         });
     }
-    notes.append(&mut lacking);
+    notes.append(&mut said);
     Ok(out)
 }
 

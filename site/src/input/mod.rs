@@ -1,19 +1,20 @@
 //! What is given: found, named and read.
 //!
 //! * [`mod@find`] turns arguments into inputs: files, `-`, and directories that are searched.
-//! * [`mod@read`] turns inputs into one report.
+//! * [`mod@read`] turns inputs into one report; what lies in one folder becomes one rank.
 //!
 //! An input has two names. The one for messages is the path as it was typed. The one in reports
 //! says no more of the machine than it takes to tell the inputs apart: a report is passed on.
 
 mod find;
+mod folder;
 mod names;
 mod read;
 
 use std::path::PathBuf;
 
 pub use find::{Found, find};
-pub use read::read;
+pub use read::{Reading, read};
 
 /// Where an input is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,13 @@ pub struct Input {
     pub shown: String,
     /// What reports call it.
     pub name: String,
+    /// The directory that a file lies in, without links: what lies in one place is of one rank.
+    pub folder: Option<PathBuf>,
+    /// The rank that the folder's name says.
+    pub rank: Option<u64>,
+    /// Whether it was named, by the caller or by its own name. What a search only took for an input
+    /// is left out when it is none.
+    pub sure: bool,
 }
 
 /// Why inputs were refused.

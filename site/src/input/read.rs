@@ -2,32 +2,97 @@
 
 use std::fs::File;
 use std::io::{Cursor, Read};
+use std::path::Path;
 
 use report::container::Container;
-use report::model::{Rank, Report};
-use report::read::{
-    DETECT_BYTES, Format, Input as Bytes, html, read as read_bytes, read_runtime_report,
-};
+use report::merge::together;
+use report::model::{Rank, Report, Value};
+use report::read::{DETECT_BYTES, Format, html, read_runtime_report, read_stream};
 
 use super::{Error, Input, Place};
 use crate::progress::Progress;
 
-/// Reads inputs of any supported kind, told by their content, into one report. JSON is read as it
-/// comes, with memory for its tables only.
+/// What reading gave.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The ranks.
+    pub report: Report,
+    /// What was left out, for people.
+    pub notes: Vec<String>,
+}
+
+/// Reads inputs of any supported kind, told by their content, into one report. Reports, snapshots
+/// and traces are read as they come, with memory for their tables only. A runtime report, a
+/// snapshot and a memory timeline of one folder become one rank.
 ///
 /// # Errors
 /// [`Error::Open`] and [`Error::Report`], for the first input that fails.
-pub fn read(inputs: &[Input], progress: &mut Progress) -> Result<Report, Error> {
-    let mut read: Vec<(usize, Rank)> = Vec::new();
+pub fn read(inputs: &[Input], progress: &mut Progress) -> Result<Reading, Error> {
+    let mut read: Vec<Part> = Vec::new();
+    let mut out = Reading::default();
+    let mut first_error = None;
     for (n, input) in inputs.iter().enumerate() {
-        let ranks = one(input, progress)?.ranks;
-        read.extend(ranks.into_iter().map(|rank| (n, rank)));
+        match one(input, progress) {
+            Ok((report, whole)) => {
+                let part = |rank| Part {
+                    input: n,
+                    whole,
+                    rank,
+                };
+                read.extend(report.ranks.into_iter().map(part));
+            }
+            Err(error) if !input.sure => {
+                out.notes
+                    .push(format!("{} was left out: {error}", input.shown));
+                first_error.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(error) = first_error.filter(|_| read.is_empty()) {
+        return Err(error);
+    }
+    let mut read = by_folder(inputs, read);
+    for (n, rank) in &mut read {
+        let number = inputs.get(*n).and_then(|i| i.rank);
+        if let Some(number) = number.and_then(|n| i64::try_from(n).ok())
+            && rank.number().is_none()
+        {
+            rank.metadata.set("rank".to_owned(), Value::Int(number));
+        }
     }
     tell_apart(inputs, &mut read);
-    Ok(Report::of(read.into_iter().map(|(_, rank)| rank).collect()))
+    out.report = Report::of(read.into_iter().map(|(_, rank)| rank).collect());
+    Ok(out)
 }
 
-fn one(input: &Input, progress: &mut Progress) -> Result<Report, Error> {
+/// A rank and the input that it came from.
+struct Part {
+    input: usize,
+    /// From a container: what belongs together is together already.
+    whole: bool,
+    rank: Rank,
+}
+
+/// Puts together what lies in one folder. Ranks keep the order of their first inputs.
+fn by_folder(inputs: &[Input], read: Vec<Part>) -> Vec<(usize, Rank)> {
+    let mut groups: Vec<(usize, Option<&Path>, Vec<Rank>)> = Vec::new();
+    for part in read {
+        let input = inputs.get(part.input).filter(|_| !part.whole);
+        let folder = input.and_then(|i| i.folder.as_deref());
+        let same = |g: &&mut (usize, Option<&Path>, Vec<Rank>)| folder.is_some() && g.1 == folder;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.2.push(part.rank),
+            None => groups.push((part.input, folder, vec![part.rank])),
+        }
+    }
+    let each = groups.into_iter();
+    each.flat_map(|(n, _, ranks)| together(ranks).into_iter().map(move |r| (n, r)))
+        .collect()
+}
+
+/// The ranks of one input, and whether it is a container.
+fn one(input: &Input, progress: &mut Progress) -> Result<(Report, bool), Error> {
     match &input.place {
         Place::Stdin => {
             progress.begin(&input.shown, None);
@@ -46,7 +111,11 @@ fn one(input: &Input, progress: &mut Progress) -> Result<Report, Error> {
     }
 }
 
-fn content(input: &Input, source: impl Read, progress: &mut Progress) -> Result<Report, Error> {
+fn content(
+    input: &Input,
+    source: impl Read,
+    progress: &mut Progress,
+) -> Result<(Report, bool), Error> {
     let mut source = progress.count(source);
     let name = &input.shown;
     let failed = |offset: usize, source| report::Error::Io {
@@ -60,30 +129,33 @@ fn content(input: &Input, source: impl Read, progress: &mut Progress) -> Result<
         .read_to_end(&mut head)
         .map_err(|e| failed(head.len(), e))?;
     let format = Format::detect(name, &head)?;
-    if format == Format::RuntimeReport {
-        let mut report = read_runtime_report(name, Cursor::new(head).chain(source))?;
-        for rank in &mut report.ranks {
-            rank.source.name.clone_from(&input.name);
-        }
-        return Ok(report);
-    }
-    let mut bytes = head;
-    source
-        .read_to_end(&mut bytes)
-        .map_err(|e| failed(bytes.len(), e))?;
     // Containers keep the names that their ranks got when they were first read.
-    Ok(match format {
-        Format::Container => Container::open(name, bytes)?.report()?,
-        Format::Html => {
-            let inside = html::container(name, &bytes)?;
-            drop(bytes);
-            Container::open(name, inside)?.report()?
+    if matches!(format, Format::Container | Format::Html) {
+        let mut bytes = head;
+        source
+            .read_to_end(&mut bytes)
+            .map_err(|e| failed(bytes.len(), e))?;
+        let bytes = match format {
+            Format::Html => html::container(name, &bytes)?,
+            _ => bytes,
+        };
+        return Ok((Container::open(name, bytes)?.report()?, true));
+    }
+    let source = Cursor::new(head).chain(source);
+    let mut report = match format {
+        Format::RuntimeReport => read_runtime_report(name, source)?,
+        _ => read_stream(name, source)?,
+    };
+    let mut whole = false;
+    for rank in &mut report.ranks {
+        if rank.source.name == *name {
+            rank.source.name.clone_from(&input.name);
+        } else {
+            // A container that was compressed.
+            whole = true;
         }
-        _ => read_bytes(Bytes {
-            name,
-            bytes: &bytes,
-        })?,
-    })
+    }
+    Ok((report, whole))
 }
 
 /// Ranks from several containers may have the same name: then the input's name goes before it.

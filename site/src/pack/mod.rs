@@ -25,6 +25,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use present::Lang;
+use present::sentences::Facts;
 use present::visible::{html, short};
 use report::container::{self, Level};
 use report::model::{Rank, Report};
@@ -59,27 +60,58 @@ pub struct Page {
     fixed: String,
     /// The packed report; empty for a viewer without data.
     data: Vec<u8>,
+    /// What is shown first, as the part of an address behind `#`; empty for the viewer's choice.
+    link: String,
 }
 
 impl Page {
-    /// A page about a report.
+    /// A page about a report. The program for snapshots is packed where the report has one, or
+    /// where `whole` asks for it.
     ///
     /// # Errors
     /// [`Error::NoViewer`] in a build without viewer; the others are defects of memscope.
-    pub fn of(report: Report, lang: Lang) -> Result<Self, Error> {
+    pub fn of(report: Report, lang: Lang, whole: bool) -> Result<Self, Error> {
         require_viewer()?;
         let data = container(&report)?;
         // A page of runtime reports carries no program for snapshots.
-        let viewer = if report.ranks.iter().any(|r| r.snapshot.is_some()) {
+        let viewer = if whole || report.ranks.iter().any(|r| r.snapshot.is_some()) {
             assets::WHOLE
         } else {
             assets::LEAN
         };
-        let title = present::sentences::title(&report.ranks.iter().collect::<Vec<_>>(), lang);
         // From here on the tables are needed behind Arcs; they move, nothing is copied.
-        let ranks: Vec<Arc<Rank>> = report.ranks.into_iter().map(Arc::new).collect();
+        let ranks: Vec<(Arc<Rank>, Facts)> = report
+            .ranks
+            .into_iter()
+            .map(|rank| {
+                let rank = Arc::new(rank);
+                let facts = Facts::of(&rank);
+                (rank, facts)
+            })
+            .collect();
+        let title = present::sentences::title(ranks.iter().map(|(_, facts)| facts), lang);
         let fixed = present::page::static_part(&ranks, lang).map_err(Error::Static)?;
         Self::new(lang, viewer, title, fixed, data)
+    }
+
+    /// A page about two recordings, the two ranks of the packed report `data`. It opens as
+    /// `link`, the part of an address behind `#`, says.
+    ///
+    /// # Errors
+    /// As for [`Self::of`].
+    pub fn comparison(
+        seen: &present::compare::Seen,
+        wanted: &present::compare::Wanted,
+        data: Vec<u8>,
+        link: String,
+        lang: Lang,
+    ) -> Result<Self, Error> {
+        require_viewer()?;
+        let fixed = present::compare::static_part(seen, wanted, lang).map_err(Error::Static)?;
+        let title = format!("MemScope: {}", present::compare::headline(seen, lang));
+        // Only the whole viewer compares.
+        let page = Self::new(lang, assets::WHOLE, title, fixed, data)?;
+        Ok(Self { link, ..page })
     }
 
     /// The viewer without data, into which a report is dropped.
@@ -111,6 +143,7 @@ impl Page {
             title,
             fixed,
             data,
+            link: String::new(),
         })
     }
 
@@ -123,6 +156,7 @@ impl Page {
             Slot::Generator => html(GENERATOR).into(),
             Slot::Title => html(&short(&self.title, TITLE)).into(),
             Slot::Style => assets::STYLE.into(),
+            Slot::Link => html(&self.link).into(),
             Slot::Static => self.fixed.as_str().into(),
             Slot::Wasm => self.viewer.program.into(),
             Slot::DataBytes => self.data.len().to_string().into(),

@@ -13,6 +13,7 @@ pub(super) enum Slot {
     Generator,
     Title,
     Style,
+    Link,
     Static,
     Wasm,
     DataBytes,
@@ -23,12 +24,13 @@ pub(super) enum Slot {
 
 impl Slot {
     /// Every placeholder with its name.
-    pub(super) const ALL: [(&'static str, Self); 11] = [
+    pub(super) const ALL: [(&'static str, Self); 12] = [
         ("lang", Self::Lang),
         ("csp", Self::Csp),
         ("generator", Self::Generator),
         ("title", Self::Title),
         ("style", Self::Style),
+        ("link", Self::Link),
         ("static", Self::Static),
         ("wasm", Self::Wasm),
         ("data_bytes", Self::DataBytes),

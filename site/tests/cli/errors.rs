@@ -70,8 +70,9 @@ fn a_directory_without_reports_says_what_was_looked_for() {
     put(dir.path(), "outputs/rankx/runtime_report.json", "{}");
     memscope_in(dir.path(), [SUMMARY, "outputs"]).fails(
         1,
-        "memscope: outputs: found no report there; looked for runtime_report.json and \
-         rankNNNNN/runtime_report.json (give the directory that MemScope wrote, mostly memscope_outputs, \
+        "memscope: outputs: found no report there; looked for runtime_report.json, memory \
+         snapshots (*.pickle), trace.json and memory_timeline*.json, there and in its folders rankNNNNN \
+         (give the directory that MemScope wrote, mostly memscope_outputs, \
          or the files themselves)",
     );
 }

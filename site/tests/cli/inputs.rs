@@ -35,12 +35,16 @@ fn a_directory_is_searched_for_its_ranks_in_order() {
         );
     }
     put(dir.path(), "out/rank00003/trace.json", "{}");
+    put(dir.path(), "out/rank00004/other.json", "{}");
     put(dir.path(), "out/other/runtime_report.json", "not looked at");
     let done = memscope_in(dir.path(), ["summary", "out", "--format", "json"]);
     assert_eq!(done.code, 0);
     assert_eq!(
         done.stderr,
-        "memscope: out/rank00003 has no runtime_report.json and was left out\n"
+        "memscope: out/rank00004 has no report, snapshot or trace and was left out\n\
+         memscope: out/rank00003/trace.json was left out: out/rank00003/trace.json: at byte 0: expected \
+         an object with runtime_trace, peak, top_events, metadata or comparisons, found an object with \
+         none of them; give MemScope the runtime_report.json of a run\n"
     );
     assert_eq!(
         ranks(done.text()),

@@ -5,8 +5,10 @@
 //! `MEMSCOPE_BLESS=1` writes the golden files anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod compare;
 mod errors;
 mod exports;
+mod folders;
 mod golden;
 mod inputs;
 mod output;

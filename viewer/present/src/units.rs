@@ -99,6 +99,49 @@ pub fn percent_signed(share: f64) -> String {
     }
 }
 
+/// Reads a size as people write it: `512`, `64KiB`, `1.5 GiB`, `2m`; binary units only. `None` for
+/// anything else.
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        _ => return None,
+    };
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(1 << shift);
+    }
+    let value: f64 = number.parse().ok()?;
+    Some((value * (1u64 << shift) as f64).round() as u64)
+}
+
+/// A span of time given in nanoseconds, three significant digits: `2.04 s`, `14.0 ms`, `3 µs`.
+#[must_use]
+pub fn seconds(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..=999 => return format!("{ns} ns"),
+        1_000..=999_499 => (ns as f64 / 1e3, "µs"),
+        999_500..=999_499_999 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 /// Values for the marks of a byte axis from 0 to `max`: multiples of 1, 2 or 5 (or of a power of
 /// two below 10) of a unit, at most `most` of them.
 #[must_use]

@@ -32,13 +32,18 @@ pub fn Header(state: State) -> impl IntoView {
                 <Tools state=state/>
             </div>
             <h1 data-testid="headline">{move || match state.data.get() {
+                #[cfg(feature = "snapshot")]
+                Some(_) if state.view() == crate::state::View::Compare => {
+                    let lang = state.lang.get();
+                    state.compared.seen.get().map_or_else(String::new, |s| present::compare::headline(&s.0, lang))
+                }
                 Some(d) => {
                     let ranks = state.container.with(|c| c.as_ref().map_or(1, |c| c.header().ranks.len()));
                     headline_among(ranks, &d.rank, &d.facts, state.lang.get())
                 }
                 None => String::new(),
             }}</h1>
-            <div class="run">
+            <div class="run" class:gone=move || state.view() == crate::state::View::Compare>
             <ul class="facts" data-testid="facts">
                 {move || state.data.get().map(|d| {
                     subline(&d.rank, &d.facts, state.lang.get())

@@ -322,10 +322,34 @@ pub fn DataTable(
                         }}
                         <tr aria-hidden="true" style:height=move || format!("{}px", view.get().below)></tr>
                     </tbody>
+                    {move || totals(state, &*rows.get())}
                 </table>
             </div>
         </div>
     }
+}
+
+/// The sums below the columns, for tables that have any.
+fn totals(state: State, rows: &dyn Rows) -> Option<impl IntoView + use<>> {
+    let word = state.t(Word::Total);
+    let cells: Vec<_> = (0..rows.columns().len()).map(|i| rows.total(i)).collect();
+    if cells.iter().all(Option::is_none) || rows.is_empty() {
+        return None;
+    }
+    let mut named = false;
+    let cells = cells.into_iter().zip(rows.columns()).map(|(cell, column)| {
+        let cell = cell.unwrap_or(Cell::Text("".into()));
+        let raw = cell.raw().filter(|_| column.figure).map(|r| r.into_owned());
+        let mut text = cell.shown();
+        // The first cell without a sum says what the row is.
+        if text.is_empty() && !named {
+            named = true;
+            text = word.to_owned();
+        }
+        view! { <td class:figure=column.figure title=cell.exact() data-raw=raw data-column=column.id>{text}</td> }
+    });
+    let cells = cells.collect_view();
+    Some(view! { <tfoot><tr>{cells}</tr></tfoot> })
 }
 
 /// Whether a row shows something of what is selected.
@@ -347,7 +371,8 @@ fn width_class(c: &Column) -> &'static str {
         "event" | "step" | "count" | "times" | "share" | "unpaired" | "steps" | "partner" => {
             "w-narrow"
         }
-        "module" | "part" | "value" | "what" => "w-wide",
+        "module" | "part" | "value" | "what" | "why" => "w-wide",
+        "place" | "function" | "file" => "w-name",
         "shape" => "w-shape",
         _ if c.figure => "w-figure",
         _ => "w-text",

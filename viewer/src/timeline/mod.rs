@@ -419,7 +419,7 @@ pub(crate) fn watch_canvas(canvas: NodeRef<leptos::html::Canvas>, width: RwSigna
     });
 }
 
-fn follow_width(element: &web_sys::HtmlElement, width: RwSignal<f64>) {
+pub(crate) fn follow_width(element: &web_sys::HtmlElement, width: RwSignal<f64>) {
     width.set(f64::from(element.client_width()));
     let watched = element.clone();
     let resized = Closure::<dyn FnMut()>::new(move || {

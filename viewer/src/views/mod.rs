@@ -1,6 +1,8 @@
 //! The tabs' contents, one a file.
 
 mod about;
+#[cfg(feature = "snapshot")]
+mod compare;
 mod modules;
 mod peak;
 mod phases;
@@ -20,6 +22,8 @@ use crate::data::RankData;
 use crate::state::State;
 
 pub use about::About;
+#[cfg(feature = "snapshot")]
+pub use compare::Compare;
 pub use modules::ModulesView;
 pub use peak::Peak;
 pub use phases::Phases;

@@ -1,11 +1,12 @@
 //! The headline figures of a rank's snapshot.
 
+use super::align;
 use super::lifetimes::{self, Survivors};
 use super::live::LiveIndex;
 use super::replay::{Peak, Replay, replay};
 use super::sites::Sites;
 use super::state::{self, Fragmentation};
-use super::steps::{self, Step};
+use super::steps::{self, Range, Step};
 use crate::model::snapshot::{BlockState, Device, FrameId, Snapshot, TraceId};
 use crate::model::{Rank, StringId};
 
@@ -63,15 +64,23 @@ pub struct Figures {
 pub fn figures(rank: &Rank) -> Option<Figures> {
     let snapshot = rank.snapshot.as_ref()?;
     let device = snapshot.main_device()?;
-    Some(of(rank, snapshot, &replay(snapshot, device)))
+    let replay = replay(snapshot, device);
+    let aligned = align::entries(rank, &replay);
+    let steps = steps::of(rank, snapshot, device, &aligned);
+    let ranges = steps::all_ranges(rank, snapshot, device, &aligned);
+    Some(of(rank, snapshot, &replay, &steps, &ranges))
 }
 
-/// As [`figures`], for a replay that is there already.
+/// As [`figures`], for a replay with its steps and ranges that are there already.
 #[must_use]
-pub fn of(rank: &Rank, snapshot: &Snapshot, replay: &Replay) -> Figures {
+pub fn of(
+    rank: &Rank,
+    snapshot: &Snapshot,
+    replay: &Replay,
+    steps: &[Step],
+    ranges: &[Range],
+) -> Figures {
     let device = replay.device;
-    let steps = steps::steps(&rank.strings, snapshot, device);
-    let ranges = steps::ranges(snapshot, device);
     let place = |peak: Peak| {
         let around = |at: TraceId| {
             let inside = ranges.iter().filter(|r| r.start <= at && at < r.end);
@@ -82,7 +91,7 @@ pub fn of(rank: &Rank, snapshot: &Snapshot, replay: &Replay) -> Figures {
             event: peak.event,
             step: peak
                 .event
-                .and_then(|e| steps::step_of(&steps, e))
+                .and_then(|e| steps::step_of(steps, e))
                 .map(|s| s.number),
             phase: peak.event.and_then(around),
         }
@@ -98,8 +107,8 @@ pub fn of(rank: &Rank, snapshot: &Snapshot, replay: &Replay) -> Figures {
         peak_requested: when(recorded, replay.peak_requested()),
         end_requested,
         end,
-        growth: growth(rank, snapshot, replay, &steps),
-        steps,
+        growth: growth(rank, snapshot, replay, steps),
+        steps: steps.to_vec(),
     }
 }
 
@@ -145,12 +154,16 @@ fn end(snapshot: &Snapshot, replay: &Replay) -> (Fragmentation, Option<u64>) {
                 BlockState::PendingFree => f.pending = f.pending.saturating_add(block.size),
                 BlockState::Inactive => {
                     f.largest_free = f.largest_free.max(block.size);
-                    let free = if used {
-                        &mut f.free_in_used
+                    let back = if !used {
+                        block.size
+                    } else if segment.expandable == Some(true) {
+                        let all = (segment.address, segment.total_size);
+                        state::returnable(all, segment.size, block.address, block.size)
                     } else {
-                        &mut f.free_in_unused
+                        0
                     };
-                    *free = free.saturating_add(block.size);
+                    f.free_in_unused = f.free_in_unused.saturating_add(back);
+                    f.free_in_used = f.free_in_used.saturating_add(block.size - back);
                     if segment.blocks > 1 && segment.expandable != Some(true) {
                         f.inactive_split = f.inactive_split.saturating_add(block.size);
                     }

@@ -4,6 +4,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::allocations::AllocationId;
+use super::analysis::Analysis;
+use super::categories::Category;
 use super::replay::Replay;
 use super::sites::{Owner, Sites};
 use crate::model::snapshot::{FrameId, Snapshot, StackId};
@@ -75,27 +77,105 @@ pub fn flame(
     });
     let mut path = Vec::new();
     for (stack, (bytes, count)) in stacks {
-        path.clear();
-        if let Some(stack) = stack {
-            let frames = snapshot.stacks.get(stack);
-            let keep = |f: &FrameId| sites.owner(*f) <= Owner::Library;
-            let folds = fold && frames.iter().any(keep);
-            path.extend(
-                frames
-                    .iter()
-                    .copied()
-                    .filter(|f| !folds || keep(f))
-                    .map(Some),
-            );
-            if direction == Direction::RootFirst {
-                path.reverse();
-            }
-        } else {
-            path.push(None);
-        }
+        walk(snapshot, sites, stack, direction, fold, &mut path);
         tree.add(&path, bytes, count);
     }
     tree.sorted()
+}
+
+/// The frames of a stack from the root of the tree on.
+fn walk(
+    snapshot: &Snapshot,
+    sites: &Sites,
+    stack: Option<StackId>,
+    direction: Direction,
+    fold: bool,
+    path: &mut Vec<Option<FrameId>>,
+) {
+    path.clear();
+    let Some(stack) = stack else {
+        return path.push(None);
+    };
+    let frames = snapshot.stacks.get(stack);
+    let keep = |f: &FrameId| sites.owner(*f) <= Owner::Library;
+    let folds = fold && frames.iter().any(keep);
+    let kept = frames.iter().copied().filter(|f| !folds || keep(f));
+    path.extend(kept.map(Some));
+    if direction == Direction::RootFirst {
+        path.reverse();
+    }
+}
+
+/// Bytes of every node by category, in the order of [`Category::ALL`]. `tree` is that of
+/// [`flame`] for the same set and options.
+#[must_use]
+pub fn by_category(
+    analysis: &Analysis,
+    tree: &Flame,
+    ids: &[AllocationId],
+    direction: Direction,
+    fold: bool,
+) -> Vec<[u64; Category::ALL.len()]> {
+    let mut below: HashMap<(NodeId, Option<FrameId>), NodeId, FxBuildHasher> = HashMap::default();
+    for (i, node) in tree.nodes.iter().enumerate() {
+        if let Some(parent) = node.parent {
+            below.insert((parent, node.frame), NodeId(i as u32));
+        }
+    }
+    let mut stacks: HashMap<(Option<StackId>, Category), u64, FxBuildHasher> = HashMap::default();
+    let allocations = &analysis.replay.allocations;
+    for &id in ids {
+        let key = (allocations.stack(id), analysis.categories().get(id).0);
+        let sum = stacks.entry(key).or_default();
+        *sum = sum.saturating_add(allocations.size(id));
+    }
+    let mut out = vec![[0u64; Category::ALL.len()]; tree.nodes.len()];
+    let mut path = Vec::new();
+    for ((stack, category), bytes) in stacks {
+        let (snapshot, sites) = (analysis.snapshot(), analysis.sites());
+        walk(snapshot, sites, stack, direction, fold, &mut path);
+        let mut at = Some(NodeId(0));
+        let mut steps = path.iter();
+        while let Some(node) = at {
+            let sum = out.get_mut(node.0 as usize);
+            if let Some(sum) = sum.and_then(|s| s.get_mut(category as usize)) {
+                *sum = sum.saturating_add(bytes);
+            }
+            at = steps.next().and_then(|&f| below.get(&(node, f)).copied());
+        }
+    }
+    out
+}
+
+impl Flame {
+    /// A node.
+    #[must_use]
+    pub fn get(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.0 as usize)
+    }
+
+    /// Where each node begins, bytes from the left end of the whole: children lie side by side
+    /// from the start of their parent on, what a parent has of its own behind them.
+    #[must_use]
+    pub fn starts(&self) -> Vec<u64> {
+        let mut next = vec![0u64; self.nodes.len()];
+        let mut out = vec![0u64; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            let start = match node.parent.and_then(|p| next.get_mut(p.0 as usize)) {
+                Some(free) => {
+                    let start = *free;
+                    *free = free.saturating_add(node.bytes);
+                    start
+                }
+                None => 0,
+            };
+            if let (Some(a), Some(b)) = (out.get_mut(i), next.get_mut(i)) {
+                *a = start;
+                *b = start;
+            }
+        }
+        out
+    }
 }
 
 #[derive(Default)]

@@ -62,6 +62,75 @@ pub struct Group {
     pub share: f64,
     /// The largest allocation of the group.
     pub largest: AllocationId,
+    /// [`Self::bytes`] by category, in the order of [`Category::ALL`].
+    pub categories: [u64; Category::ALL.len()],
+}
+
+impl Group {
+    /// The category of most of its bytes; the first of equals.
+    #[must_use]
+    pub fn main_category(&self) -> Category {
+        main_category(&self.categories)
+    }
+}
+
+/// The category with most bytes; the first of equals, and unknown when there are none.
+#[must_use]
+pub fn main_category(bytes: &[u64; Category::ALL.len()]) -> Category {
+    let all = Category::ALL.into_iter().zip(bytes);
+    all.rev()
+        .max_by_key(|(_, bytes)| **bytes)
+        .filter(|(_, bytes)| **bytes > 0)
+        .map_or(Category::Unknown, |(c, _)| c)
+}
+
+/// Bytes and number of allocations of all groups together.
+#[must_use]
+pub fn total(groups: &[Group]) -> (u64, u64) {
+    groups.iter().fold((0, 0), |(bytes, count), g| {
+        (bytes.saturating_add(g.bytes), count + g.count)
+    })
+}
+
+/// Bytes by how sure their category is, in the order of [`Certainty`]. `groups` are those of
+/// [`By::Category`].
+#[must_use]
+pub fn certainties(groups: &[Group]) -> [(Certainty, u64); 4] {
+    let all = [
+        Certainty::Stated,
+        Certainty::Likely,
+        Certainty::Possible,
+        Certainty::None,
+    ];
+    all.map(|certainty| {
+        let of = |g: &&Group| matches!(g.key, Key::Category(_, c) if c == certainty);
+        let bytes = groups.iter().filter(of).map(|g| g.bytes);
+        (certainty, bytes.fold(0, u64::saturating_add))
+    })
+}
+
+/// What an allocation has in common with its group.
+#[must_use]
+pub fn key(
+    replay: &Replay,
+    sites: &Sites,
+    categories: &Categories,
+    id: AllocationId,
+    by: By,
+) -> Key {
+    let a = &replay.allocations;
+    match by {
+        By::Stack => Key::Stack(a.stack(id)),
+        By::Line => Key::Line(a.stack(id).and_then(|s| sites.line(s))),
+        By::Function => Key::Function(a.stack(id).and_then(|s| sites.function(s))),
+        By::Category => {
+            let (category, certainty) = categories.get(id);
+            Key::Category(category, certainty)
+        }
+        By::Stream => Key::Stream(a.stream.get(id.index()).copied().unwrap_or_default()),
+        By::Pool => Key::Pool(a.get(id).and_then(|a| a.pool)),
+        By::Span => Key::Span(a.get(id).and_then(|a| a.span)),
+    }
 }
 
 /// Groups `ids`, largest first. The groups' bytes add up to those of the set.
@@ -74,19 +143,10 @@ pub fn group(
     by: By,
 ) -> Vec<Group> {
     let a = &replay.allocations;
-    let key = |id: AllocationId| match by {
-        By::Stack => Key::Stack(a.stack(id)),
-        By::Line => Key::Line(a.stack(id).and_then(|s| sites.line(s))),
-        By::Function => Key::Function(a.stack(id).and_then(|s| sites.function(s))),
-        By::Category => {
-            let (category, certainty) = categories.get(id);
-            Key::Category(category, certainty)
-        }
-        By::Stream => Key::Stream(a.stream.get(id.index()).copied().unwrap_or_default()),
-        By::Pool => Key::Pool(a.get(id).and_then(|a| a.pool)),
-        By::Span => Key::Span(a.get(id).and_then(|a| a.span)),
-    };
-    let mut groups = sums(ids.iter().map(|&id| (key(id), id, a.size(id))));
+    let mut groups = sums(ids.iter().map(|&id| {
+        let key = key(replay, sites, categories, id, by);
+        (key, id, a.size(id), categories.get(id).0)
+    }));
     let total = groups
         .iter()
         .fold(0, |sum: u64, g| sum.saturating_add(g.bytes));
@@ -98,10 +158,10 @@ pub fn group(
     groups
 }
 
-fn sums(rows: impl Iterator<Item = (Key, AllocationId, u64)>) -> Vec<Group> {
+fn sums(rows: impl Iterator<Item = (Key, AllocationId, u64, Category)>) -> Vec<Group> {
     let mut place: HashMap<Key, usize, FxBuildHasher> = HashMap::default();
     let mut out: Vec<(Group, u64)> = Vec::new();
-    for (key, id, bytes) in rows {
+    for (key, id, bytes, category) in rows {
         let at = *place.entry(key).or_insert_with(|| {
             let group = Group {
                 key,
@@ -109,6 +169,7 @@ fn sums(rows: impl Iterator<Item = (Key, AllocationId, u64)>) -> Vec<Group> {
                 count: 0,
                 share: 0.0,
                 largest: id,
+                categories: [0; Category::ALL.len()],
             };
             out.push((group, 0));
             out.len() - 1
@@ -116,6 +177,9 @@ fn sums(rows: impl Iterator<Item = (Key, AllocationId, u64)>) -> Vec<Group> {
         if let Some((group, largest)) = out.get_mut(at) {
             group.bytes = group.bytes.saturating_add(bytes);
             group.count += 1;
+            if let Some(sum) = group.categories.get_mut(category as usize) {
+                *sum = sum.saturating_add(bytes);
+            }
             if bytes > *largest {
                 *largest = bytes;
                 group.largest = id;

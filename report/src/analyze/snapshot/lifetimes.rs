@@ -19,6 +19,8 @@ pub struct Survivors {
     pub bytes: u64,
     /// Steps in which one was born that stayed.
     pub steps: u64,
+    /// The first step in which one was born that stayed.
+    pub since: Option<i64>,
     /// Steps that were looked at: those that are old enough.
     pub of_steps: u64,
     /// Bytes that each of the steps looked at added, on average.
@@ -39,6 +41,7 @@ pub fn survivors(replay: &Replay, steps: &[Step], k: usize) -> Vec<Survivors> {
         count: u64,
         bytes: u64,
         steps: u64,
+        first: Option<i64>,
         last: Option<i64>,
         at_end: u64,
     }
@@ -59,6 +62,7 @@ pub fn survivors(replay: &Replay, steps: &[Step], k: usize) -> Vec<Survivors> {
         let sum = sums.entry(a.stack).or_default();
         sum.count += 1;
         sum.bytes = sum.bytes.saturating_add(a.size);
+        sum.first = sum.first.or(Some(step.number));
         if sum.last != Some(step.number) {
             sum.last = Some(step.number);
             sum.steps += 1;
@@ -73,6 +77,7 @@ pub fn survivors(replay: &Replay, steps: &[Step], k: usize) -> Vec<Survivors> {
             count: s.count,
             bytes: s.bytes,
             steps: s.steps,
+            since: s.first,
             of_steps: of,
             bytes_per_step: s.bytes / of.max(1),
             suspect: s.at_end >= 3 && s.at_end * 2 >= of,

@@ -4,9 +4,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::allocations::{AllocationId, NEVER};
+use super::analysis::Analysis;
+use super::instant::Instant;
 use super::replay::Replay;
 use super::sites::Sites;
-use crate::model::snapshot::{FrameId, TraceId};
+use crate::model::StringId;
+use crate::model::snapshot::{FrameId, StackId, TraceId};
 
 /// One line of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +33,62 @@ pub struct Line {
 /// Every line after event `at` (the whole history for `None`), by peak, largest first.
 #[must_use]
 pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
+    let past = at.map_or(NEVER, |t| t.0.saturating_add(1));
+    profile(replay, past, |stack| sites.line(stack))
+}
+
+/// Every line at an instant.
+#[must_use]
+pub fn at(analysis: &Analysis, instant: Instant) -> Vec<Line> {
+    let sites = analysis.sites();
+    let past = past(analysis, instant);
+    profile(&analysis.replay, past, |stack| sites.line(stack))
+}
+
+/// Every file at an instant; a frame stands for its file.
+#[must_use]
+pub fn files_at(analysis: &Analysis, instant: Instant) -> Vec<Line> {
+    let (frames, sites) = (&analysis.snapshot().frames, analysis.sites());
+    let mut first: HashMap<StringId, FrameId, FxBuildHasher> = HashMap::default();
+    for (id, frame) in frames.iter() {
+        first.entry(frame.file).or_insert(id);
+    }
+    profile(&analysis.replay, past(analysis, instant), |stack| {
+        let frame = sites.line(stack)?;
+        first.get(&frames.get(frame).file).copied()
+    })
+}
+
+/// The event after the last that counts at an instant.
+fn past(analysis: &Analysis, instant: Instant) -> u32 {
+    let event = analysis.event_of(instant);
+    event.map_or(analysis.replay.first, |t| t.0.saturating_add(1))
+}
+
+/// All lines together. Their peaks are at different times, so the sum of them is none: it is left
+/// at 0.
+#[must_use]
+pub fn total(lines: &[Line]) -> Line {
+    let sum = |of: fn(&Line) -> u64| lines.iter().map(of).fold(0, u64::saturating_add);
+    Line {
+        frame: None,
+        current: sum(|l| l.current),
+        live: sum(|l| l.live),
+        peak: 0,
+        allocated: sum(|l| l.allocated),
+        freed: sum(|l| l.freed),
+        count: sum(|l| l.count),
+    }
+}
+
+/// `past` is the event after the last that counts.
+fn profile(replay: &Replay, past: u32, key: impl Fn(StackId) -> Option<FrameId>) -> Vec<Line> {
     let a = &replay.allocations;
-    let last = at.map_or(NEVER - 1, |t| t.0);
     let mut slots: HashMap<Option<FrameId>, u32, FxBuildHasher> = HashMap::default();
     let mut out: Vec<Line> = Vec::new();
     let mut slot_of: Vec<u32> = Vec::with_capacity(a.len());
     for id in a.ids() {
-        let frame = a.stack(id).and_then(|s| sites.line(s));
+        let frame = a.stack(id).and_then(&key);
         let slot = *slots.entry(frame).or_insert_with(|| {
             out.push(Line {
                 frame,
@@ -54,7 +106,7 @@ pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
     // Ends in order of time, against births, which are in order.
     let mut ends: Vec<(u32, u32)> = (0..a.len() as u32)
         .filter_map(|i| Some((*a.completed.get(i as usize)?, i)))
-        .filter(|&(end, _)| end <= last)
+        .filter(|&(end, _)| end < past && end != NEVER)
         .collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
@@ -74,7 +126,7 @@ pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
     for id in a.ids() {
         let born = a.born.get(id.index()).copied().unwrap_or(NEVER);
         if born != NEVER {
-            if born > last {
+            if born >= past {
                 break;
             }
             end_until(&mut out, born);
@@ -91,7 +143,7 @@ pub fn lines(replay: &Replay, sites: &Sites, at: Option<TraceId>) -> Vec<Line> {
             line.peak = line.peak.max(line.current);
         }
     }
-    end_until(&mut out, last);
+    end_until(&mut out, past);
     out.retain(|l| l.count > 0);
     out.sort_by_key(|l| std::cmp::Reverse((l.peak, l.allocated)));
     out

@@ -19,6 +19,7 @@
 //! # Ok::<(), report::Error>(())
 //! ```
 
+pub mod align;
 pub mod allocations;
 pub mod analysis;
 mod before;
@@ -33,6 +34,8 @@ pub mod instant;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
+pub mod moment;
+pub mod nested;
 pub mod pages;
 pub mod replay;
 mod rounding;

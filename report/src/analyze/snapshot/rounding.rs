@@ -12,6 +12,9 @@ const MIN_BLOCK: u64 = 512;
 const SMALL_SIZE: u64 = 1 << 20;
 /// Size of a segment of the small pool, bytes.
 pub(super) const SMALL_BUFFER: u64 = 2 << 20;
+/// Pages of expandable segments of the large pool, bytes; those of the small pool have
+/// [`SMALL_BUFFER`].
+pub(super) const LARGE_PAGE: u64 = 20 << 20;
 
 /// The settings that decide.
 #[derive(Debug, Clone, PartialEq)]

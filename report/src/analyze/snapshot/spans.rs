@@ -63,9 +63,19 @@ impl Spans {
     /// The spans that are reserved after event `at`, by address.
     #[must_use]
     pub fn after(&self, at: TraceId) -> Vec<SpanId> {
+        self.those(|s| s.lives_after(at))
+    }
+
+    /// The spans from before the first event, by address.
+    #[must_use]
+    pub fn before(&self) -> Vec<SpanId> {
+        self.those(|s| s.born.is_none())
+    }
+
+    fn those(&self, is: impl Fn(&Span) -> bool) -> Vec<SpanId> {
         let mut live: Vec<SpanId> = (0..self.rows.len() as u32)
             .map(SpanId)
-            .filter(|&id| self.get(id).is_some_and(|s| s.lives_after(at)))
+            .filter(|&id| self.get(id).is_some_and(&is))
             .collect();
         live.sort_unstable_by_key(|&id| self.get(id).map(|s| s.address));
         live

@@ -3,8 +3,9 @@
 //! Annotations have times only, so events are theirs by time: a range has the events from its
 //! start's microsecond to its end's, both included.
 
-use crate::model::StringTable;
+use super::align;
 use crate::model::snapshot::{Device, Snapshot, Stage, TraceId};
+use crate::model::{Rank, StringTable};
 
 /// A named range of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +148,47 @@ pub fn steps(strings: &StringTable, snapshot: &Snapshot, device: Device) -> Vec<
             step
         })
         .collect()
+}
+
+/// The steps of a device: those of the rank's runtime report where its events could be aligned
+/// with the history, so that both speak of the same numbers, else those by annotations.
+#[must_use]
+pub fn of(
+    rank: &Rank,
+    snapshot: &Snapshot,
+    device: Device,
+    aligned: &[Option<TraceId>],
+) -> Vec<Step> {
+    let stated = align::steps(rank, aligned);
+    if stated.is_empty() {
+        return steps(&rank.strings, snapshot, device);
+    }
+    stated
+}
+
+/// Annotated ranges and the phases of the rank's runtime report, in order of their starts.
+#[must_use]
+pub fn all_ranges(
+    rank: &Rank,
+    snapshot: &Snapshot,
+    device: Device,
+    aligned: &[Option<TraceId>],
+) -> Vec<Range> {
+    let mut out = ranges(snapshot, device);
+    let phases = align::phases(rank, snapshot, aligned);
+    if phases.is_empty() {
+        return out;
+    }
+    out.extend(phases);
+    out.sort_by_key(|r| (r.start, std::cmp::Reverse(r.end)));
+    // Both kinds nest in each other: depths are told again.
+    let mut open: Vec<TraceId> = Vec::new();
+    for range in &mut out {
+        open.retain(|&end| end > range.start);
+        range.depth = open.len() as u32;
+        open.push(range.end);
+    }
+    out
 }
 
 /// The step that an event belongs to.

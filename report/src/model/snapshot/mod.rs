@@ -18,7 +18,7 @@ pub use segments::{BlockId, BlockRow, BlockState, Blocks, SegmentId, SegmentRow,
 pub use stacks::{StackId, StackTable};
 pub use trace::{Action, TraceEvents, TraceId, TraceRow};
 
-use super::Metadata;
+use super::{Metadata, StringId};
 
 /// Nanoseconds in the resolution of the source's times (`time_us`).
 pub const TIME_RESOLUTION_NS: u64 = 1_000;
@@ -56,6 +56,36 @@ impl Snapshot {
             .iter()
             .find(|d| d.device == device)
             .map_or(0..0, DeviceTrace::range)
+    }
+
+    /// Shows every text's id to `see`, which may change it.
+    pub(crate) fn texts(&mut self, see: &mut dyn FnMut(&mut StringId)) {
+        let frames = &mut self.frames;
+        let nodes = frames.fx.iter_mut().flat_map(|(_, n)| {
+            let FxNode {
+                op,
+                name,
+                target,
+                original_trace,
+            } = n;
+            [op, name, target, original_trace]
+        });
+        let events = &mut self.events;
+        let sparse = [
+            &mut events.forward_frames,
+            &mut events.internal_metadata,
+            &mut events.category,
+        ];
+        frames
+            .name
+            .iter_mut()
+            .chain(&mut frames.file)
+            .chain(nodes)
+            .chain(&mut events.compile_context)
+            .chain(&mut events.user_metadata)
+            .chain(sparse.into_iter().flatten().map(|(_, text)| text))
+            .chain(self.annotations.rows.iter_mut().map(|a| &mut a.name))
+            .for_each(see);
     }
 
     /// Every device that has a history or segments, in ascending order.

@@ -1,10 +1,13 @@
 //! Memory snapshots: reader, tables, replay and analyses.
 
 mod analyses;
+mod diff;
 mod exact;
 mod fields;
 pub mod fixtures;
 mod hostile;
 mod make;
+mod merged;
 mod properties;
 mod readers;
+mod state;

@@ -10,6 +10,8 @@ pub enum AxisKind {
     Event,
     /// Steps.
     Step,
+    /// True time; only memory snapshots have one.
+    Time,
 }
 
 /// Maps positions among events (event `i` spans `i..i+1`) to axis positions and back.
@@ -44,7 +46,7 @@ impl Axis {
     #[must_use]
     pub fn length(&self) -> f64 {
         match self.kind {
-            AxisKind::Event => self.events.max(1) as f64,
+            AxisKind::Event | AxisKind::Time => self.events.max(1) as f64,
             AxisKind::Step => (self.bounds.len() - 1).max(1) as f64,
         }
     }
@@ -53,7 +55,7 @@ impl Axis {
     #[must_use]
     pub fn of_event(&self, event: f64) -> f64 {
         match self.kind {
-            AxisKind::Event => event,
+            AxisKind::Event | AxisKind::Time => event,
             AxisKind::Step => {
                 let at = self.bounds.partition_point(|&b| b as f64 <= event);
                 let step = at
@@ -69,7 +71,7 @@ impl Axis {
     #[must_use]
     pub fn to_event(&self, x: f64) -> f64 {
         let event = match self.kind {
-            AxisKind::Event => x,
+            AxisKind::Event | AxisKind::Time => x,
             AxisKind::Step => {
                 let step = (x.max(0.0) as usize).min(self.bounds.len().saturating_sub(2));
                 let (a, b) = self.step(step);

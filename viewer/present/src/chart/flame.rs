@@ -77,7 +77,7 @@ pub fn flame<DB: DrawingBackend>(
 }
 
 /// As much of a text as fits.
-fn fitting(text: &str, room: f64, size: f64) -> String {
+pub(super) fn fitting(text: &str, room: f64, size: f64) -> String {
     if text_width(text, size) <= room {
         return text.to_owned();
     }

@@ -4,9 +4,24 @@
 mod axis;
 mod bars;
 mod flame;
+#[cfg(feature = "snapshot")]
+mod frames;
+#[cfg(feature = "snapshot")]
+pub mod memory;
+#[cfg(feature = "snapshot")]
+pub mod memory_lines;
+mod overlay;
+#[cfg(feature = "snapshot")]
+mod parts;
+#[cfg(feature = "snapshot")]
+pub mod segments;
+#[cfg(feature = "snapshot")]
+mod signed;
 mod stack;
 mod theme;
 mod timeline;
+#[cfg(feature = "snapshot")]
+mod treemap;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -14,11 +29,20 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
+#[cfg(feature = "snapshot")]
+pub use frames::{FrameBox, frame_boxes};
+pub use overlay::{Column, Range, overlay, overlay_at};
+#[cfg(feature = "snapshot")]
+pub use parts::{CategoryPart, category_bar};
+#[cfg(feature = "snapshot")]
+pub use signed::{SignedBox, node_said, signed, signed_rows};
 pub use stack::{Pixels, at as allocation_at, stack};
 #[cfg(feature = "snapshot")]
 pub use theme::category_color;
 pub use theme::{Color, Theme, css, mixed, phase_color};
 pub use timeline::{Flag, Frame, Timeline, View, draw, minimap};
+#[cfg(feature = "snapshot")]
+pub use treemap::{Tile, Treemap, Whole};
 
 /// A drawing failed: the backend's own words.
 #[derive(Debug)]

@@ -43,6 +43,28 @@ impl Pixels {
         }
     }
 
+    /// These pixels on a ground, with every column `stride` times as wide, `width` in all.
+    /// `ground` gets the column and the row counted from the bottom.
+    #[must_use]
+    pub fn over(
+        &self,
+        width: usize,
+        stride: usize,
+        ground: impl Fn(usize, usize) -> Color,
+    ) -> Self {
+        let mut out = Self::new(width, self.height);
+        for (y, row) in out.rgba.chunks_exact_mut((width * 4).max(1)).enumerate() {
+            let up = self.height - 1 - y;
+            for (x, pixel) in row.chunks_exact_mut(4).enumerate() {
+                let RGBColor(r, g, b) = self
+                    .get(x / stride.max(1), y)
+                    .unwrap_or_else(|| ground(x, up));
+                pixel.copy_from_slice(&[r, g, b, 255]);
+            }
+        }
+        out
+    }
+
     /// The colour of a pixel; `None` where nothing was drawn.
     #[must_use]
     pub fn get(&self, x: usize, y: usize) -> Option<Color> {
@@ -59,8 +81,8 @@ impl Pixels {
     }
 }
 
-/// Draws the live sets after `samples` (one event a pixel column, in rising order) into `height`
-/// pixels that stand for `top` bytes.
+/// Draws the live sets after `samples` (one event a pixel column, in rising order, behind any number
+/// of [`BEFORE_FIRST`](report::analyze::stacked::BEFORE_FIRST)) into `height` pixels that stand for `top` bytes.
 #[must_use]
 pub fn stack(
     stacked: &Stacked,

@@ -80,6 +80,16 @@ impl Frame {
         }
     }
 
+    /// As [`Self::of`], with room for fewer names above the plot.
+    #[must_use]
+    pub fn low(width: u32, height: u32, scale: f64) -> Self {
+        let whole = Self::of(width, height, scale);
+        Self {
+            top: whole.top - (14.0 * scale) as i32,
+            ..whole
+        }
+    }
+
     fn width(&self) -> f64 {
         f64::from(self.right - self.left)
     }
@@ -118,7 +128,7 @@ impl Timeline {
     #[must_use]
     pub fn axis(&self, kind: AxisKind) -> &Axis {
         match kind {
-            AxisKind::Event => &self.by_event,
+            AxisKind::Event | AxisKind::Time => &self.by_event,
             AxisKind::Step => &self.by_step,
         }
     }

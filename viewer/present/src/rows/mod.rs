@@ -6,6 +6,10 @@ mod holders;
 mod modules;
 mod order;
 mod phases;
+#[cfg(feature = "snapshot")]
+mod segments;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 mod steps;
 mod tensors;
 mod top;
@@ -26,6 +30,8 @@ pub use holders::HolderRows;
 pub use modules::ModuleRows;
 pub use order::order;
 pub use phases::PhaseRows;
+#[cfg(feature = "snapshot")]
+pub use segments::{PinRows, SegmentRows};
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;
@@ -171,6 +177,10 @@ pub trait Rows: Send + Sync {
     /// What a row is about.
     fn subject(&self, _row: usize) -> Subject {
         Subject::default()
+    }
+    /// What stands below a column: a sum over all rows. Exports leave it out.
+    fn total(&self, _column: usize) -> Option<Cell<'static>> {
+        None
     }
     /// A number that orders a column as its cells would, for tables where comparing texts of
     /// every pair of rows is too slow.

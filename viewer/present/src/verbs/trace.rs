@@ -1,6 +1,7 @@
 //! `memscope trace`: the history as lines of what looks like Python, with true running totals.
 
 use std::fmt::Write as _;
+use std::ops::Deref;
 
 use report::analyze::snapshot::replay::Curve;
 use report::analyze::snapshot::{Analysis, Instant, Named};
@@ -270,29 +271,29 @@ pub fn entries_head(a: &Analysis) -> String {
     format!("{open},\"entries\":")
 }
 
-/// Entries as a table: for CSV, JSON and Parquet.
+/// Entries as a table: for CSV, JSON and Parquet. Holds a reference or an `Arc`.
 #[derive(Debug)]
-pub struct EntryRows<'a> {
-    a: &'a Analysis,
+pub struct EntryRows<A> {
+    a: A,
     rows: Vec<TraceId>,
 }
 
-impl<'a> EntryRows<'a> {
+impl<A: Deref<Target = Analysis>> EntryRows<A> {
     /// The entries of `rows`.
     #[must_use]
-    pub fn new(a: &'a Analysis, rows: Vec<TraceId>) -> Self {
+    pub fn new(a: A, rows: Vec<TraceId>) -> Self {
         Self { a, rows }
     }
 
     /// Every entry of the device.
     #[must_use]
-    pub fn all(a: &'a Analysis) -> Self {
+    pub fn all(a: A) -> Self {
         let rows = a.replay.events().map(|i| TraceId(i as u32)).collect();
         Self { a, rows }
     }
 }
 
-impl Rows for EntryRows<'_> {
+impl<A: Deref<Target = Analysis> + Send + Sync> Rows for EntryRows<A> {
     fn name(&self) -> &'static str {
         "entries"
     }
@@ -330,7 +331,7 @@ impl Rows for EntryRows<'_> {
         let Some(&at) = self.rows.get(row) else {
             return BLANK;
         };
-        let a = self.a;
+        let a: &Analysis = &self.a;
         let events = &a.snapshot().events;
         let r = events.row(at.index());
         let named = |n: Option<Named>| Cell::Text(n.map_or_else(String::new, |n| a.name(n)).into());

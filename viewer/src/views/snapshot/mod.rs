@@ -1,6 +1,7 @@
 //! The tabs of a memory snapshot, one a file.
 
 mod entries;
+mod held;
 mod lifetimes;
 mod lines;
 mod live;

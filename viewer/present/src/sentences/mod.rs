@@ -1,5 +1,10 @@
 //! What is said about a rank, in whole sentences.
 
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
+
+use std::sync::Arc;
+
 use report::analyze::growth::{Growth, Kind, growth};
 use report::analyze::holders::{Holder, Holders, What, holders};
 use report::analyze::peak::{Peak, peak};
@@ -26,12 +31,15 @@ pub struct Facts {
     pub steps: usize,
     /// Whether the last step was recorded to its end.
     pub complete: Option<bool>,
+    /// The main device of the memory snapshot, played.
+    #[cfg(feature = "snapshot")]
+    pub snapshot: Option<Arc<report::analyze::snapshot::Analysis>>,
 }
 
 impl Facts {
     /// Asks the analyses.
     #[must_use]
-    pub fn of(rank: &Rank) -> Self {
+    pub fn of(rank: &Arc<Rank>) -> Self {
         let growth = growth(rank);
         let all = steps::steps(rank);
         Self {
@@ -40,7 +48,42 @@ impl Facts {
             growth,
             steps: steps::count(&all),
             complete: steps::complete(rank, &all),
+            #[cfg(feature = "snapshot")]
+            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
         }
+    }
+
+    /// The snapshot, where it tells more of the peak than the events of a runtime report: there are
+    /// none, or its history saw at least as high a peak.
+    #[cfg(feature = "snapshot")]
+    #[must_use]
+    pub fn leading(&self) -> Option<&Arc<report::analyze::snapshot::Analysis>> {
+        let snapshot = self.snapshot.as_ref()?;
+        let Some(events) = self.peak.allocated else {
+            return Some(snapshot);
+        };
+        let seen = snapshot.figures().peak_allocated;
+        let higher = seen.is_some_and(|p| p.bytes >= events.bytes);
+        (higher || !snapshot.replay.ooms.is_empty()).then_some(snapshot)
+    }
+
+    /// The peak that lists and titles show: allocated, else requested, bytes.
+    #[must_use]
+    pub fn peak_bytes(&self) -> Option<u64> {
+        let events = self.peak.allocated.map(|p| p.bytes);
+        #[cfg(feature = "snapshot")]
+        {
+            let seen = self.snapshot.as_ref().and_then(|s| {
+                let f = s.figures();
+                f.peak_allocated
+                    .or(f.peak_requested)
+                    .map(|p| p.bytes)
+                    .or(Some(f.end.allocated))
+            });
+            events.max(seen)
+        }
+        #[cfg(not(feature = "snapshot"))]
+        events
     }
 }
 
@@ -67,6 +110,10 @@ pub fn place(rank: &Rank, event: usize, lang: Lang) -> String {
 /// The one sentence: peak, place, what holds most of it, and what grows.
 #[must_use]
 pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
+    #[cfg(feature = "snapshot")]
+    if let Some(a) = facts.leading() {
+        return snapshot::headline(a, lang);
+    }
     let Some(top) = facts.peak.allocated else {
         return match (rank.events.is_empty(), lang) {
             (true, Lang::En) => "No events were recorded.".to_owned(),
@@ -186,6 +233,18 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
             }
             .to_owned(),
         );
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(a) = &facts.snapshot {
+        let mut said = snapshot::subline(a, lang);
+        if !out.is_empty() && !said.is_empty() {
+            // The device is named already.
+            said.remove(0);
+        }
+        out.append(&mut said);
+        if rank.events.is_empty() {
+            return out;
+        }
     }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));
     out.push(match lang {
@@ -401,14 +460,10 @@ pub fn holder(rank: &Rank, part: &Holder, lang: Lang) -> String {
     }
 }
 
-/// The title of a page about a report.
+/// The title of a page about some ranks.
 #[must_use]
-pub fn title(ranks: &[&Rank], lang: Lang) -> String {
-    let peak = ranks
-        .iter()
-        .filter_map(|r| peak(r).allocated)
-        .map(|p| p.bytes)
-        .max();
+pub fn title<'a>(ranks: impl IntoIterator<Item = &'a Facts>, lang: Lang) -> String {
+    let peak = ranks.into_iter().filter_map(Facts::peak_bytes).max();
     match (peak, lang) {
         (Some(p), Lang::En) => format!("MemScope: peak {}", bytes(p)),
         (Some(p), Lang::Zh) => format!("MemScope：峰值 {}", bytes(p)),

@@ -1,0 +1,287 @@
+//! How frames, stacks, streams and pools of a memory snapshot are called.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use report::analyze::snapshot::Analysis;
+use report::analyze::snapshot::categories::{Category, Certainty};
+use report::analyze::snapshot::group::Key;
+use report::analyze::snapshot::sites::Owner;
+use report::model::StringId;
+use report::model::snapshot::{FrameId, PoolIndex, StackId, StreamIndex};
+
+use crate::words::{Lang, Word};
+
+/// Names within one snapshot. Files are called by as many of their last parts as tell them apart;
+/// files of packages by their path in the package's folder.
+#[derive(Debug, Clone)]
+pub struct Names {
+    analysis: Arc<Analysis>,
+    files: HashMap<StringId, String>,
+}
+
+impl Names {
+    /// Looks at every file once.
+    #[must_use]
+    pub fn of(analysis: Arc<Analysis>) -> Self {
+        let mut files: HashMap<StringId, String> = HashMap::new();
+        let mut own: Vec<(StringId, String)> = Vec::new();
+        let sites = analysis.sites();
+        for (id, frame) in analysis.snapshot().frames.iter() {
+            if files.contains_key(&frame.file) {
+                continue;
+            }
+            let text = analysis.strings().get(frame.file).replace('\\', "/");
+            let short = match sites.owner(id) {
+                Owner::User => {
+                    own.push((frame.file, text.clone()));
+                    String::new()
+                }
+                _ => packaged(&text).to_owned(),
+            };
+            files.insert(frame.file, short);
+        }
+        for (id, path) in &own {
+            let short = (1..)
+                .map(|parts| tail(path, parts))
+                .find(|short| {
+                    let same = own.iter().filter(|(_, p)| ends(p, short)).count();
+                    same <= 1 || *short == path.as_str()
+                })
+                .unwrap_or(path);
+            files.insert(*id, short.to_owned());
+        }
+        Self { analysis, files }
+    }
+
+    /// The snapshot.
+    #[must_use]
+    pub fn analysis(&self) -> &Arc<Analysis> {
+        &self.analysis
+    }
+
+    /// A file, short; empty for code without one.
+    #[must_use]
+    pub fn file(&self, id: StringId) -> &str {
+        self.files.get(&id).map_or("", String::as_str)
+    }
+
+    /// A frame's whole path as the source writes it; `None` for code without one.
+    #[must_use]
+    pub fn path(&self, frame: FrameId) -> Option<&str> {
+        let file = self.analysis.snapshot().frames.get(frame).file;
+        Some(self.analysis.strings().get(file)).filter(|f| !f.is_empty() && *f != "??")
+    }
+
+    /// File and line: `train.py:31`; the function where there is no file.
+    #[must_use]
+    pub fn place(&self, frame: FrameId) -> String {
+        let row = self.analysis.snapshot().frames.get(frame);
+        match (self.file(row.file), row.line) {
+            ("" | "??", _) => self.function(frame).into_owned(),
+            (file, 0) => file.to_owned(),
+            (file, line) => format!("{file}:{line}"),
+        }
+    }
+
+    /// A frame's function; of C++ without its parameters.
+    #[must_use]
+    pub fn function(&self, frame: FrameId) -> Cow<'_, str> {
+        let row = self.analysis.snapshot().frames.get(frame);
+        function(self.analysis.strings().get(row.name))
+    }
+
+    /// Function and place in one line, for what is read by itself.
+    #[must_use]
+    pub fn whole(&self, frame: FrameId) -> String {
+        let (function, place) = (self.function(frame), self.place(frame));
+        if function == place {
+            place
+        } else {
+            format!("{function}  {place}")
+        }
+    }
+
+    /// Where a stack's memory comes from: the user's line; "stack not recorded" for none.
+    #[must_use]
+    pub fn site(&self, stack: Option<StackId>, lang: Lang) -> String {
+        let frame = stack.and_then(|s| self.analysis.sites().place(s));
+        frame.map_or_else(
+            || Word::NotRecorded.text(lang).to_owned(),
+            |f| self.place(f),
+        )
+    }
+
+    /// The function at that place; `None` without a recorded stack.
+    #[must_use]
+    pub fn site_function(&self, stack: Option<StackId>) -> Option<Cow<'_, str>> {
+        let frame = stack.and_then(|s| self.analysis.sites().place(s))?;
+        Some(self.function(frame))
+    }
+
+    /// A stream: its place in order of first appearance, and its handle.
+    #[must_use]
+    pub fn stream(&self, stream: StreamIndex, lang: Lang) -> String {
+        let handle = self.analysis.snapshot().streams.get(stream.0 as usize);
+        match handle {
+            Some(0) => format!("{} 0", Word::Stream.text(lang)),
+            Some(handle) => format!("{} 0x{handle:x}", Word::Stream.text(lang)),
+            None => Word::Unknown.text(lang).to_owned(),
+        }
+    }
+
+    /// A memory pool.
+    #[must_use]
+    pub fn pool(&self, pool: Option<PoolIndex>, lang: Lang) -> String {
+        let id = pool.and_then(|p| self.analysis.snapshot().pools.get(p.0 as usize));
+        match id {
+            Some(id) if *id == report::model::snapshot::PoolId::DEFAULT => {
+                Word::DefaultPool.text(lang).to_owned()
+            }
+            Some(id) => format!("{} ({}, {})", Word::Pool.text(lang), id.0, id.1),
+            None => Word::Unknown.text(lang).to_owned(),
+        }
+    }
+
+    /// What a group has in common.
+    #[must_use]
+    pub fn key(&self, key: Key, lang: Lang) -> String {
+        let frame = |frame: Option<FrameId>, name: &dyn Fn(FrameId) -> String| {
+            frame.map_or_else(|| Word::NotRecorded.text(lang).to_owned(), name)
+        };
+        match key {
+            Key::Stack(stack) => self.site(stack, lang),
+            Key::Line(f) => frame(f, &|f| self.place(f)),
+            Key::Function(f) => frame(f, &|f| self.function(f).into_owned()),
+            Key::Category(category, _) => category_word(category).text(lang).to_owned(),
+            Key::Stream(stream) => self.stream(stream, lang),
+            Key::Pool(pool) => self.pool(pool, lang),
+            Key::Span(Some(span)) => format!("g{}", span.0),
+            Key::Span(None) => Word::Unknown.text(lang).to_owned(),
+        }
+    }
+}
+
+/// The name of a category.
+#[must_use]
+pub fn category_word(category: Category) -> Word {
+    match category {
+        Category::Parameter => Word::Parameters,
+        Category::Gradient => Word::Gradients,
+        Category::OptimizerState => Word::OptimizerState,
+        Category::Activation => Word::Activations,
+        Category::Temporary => Word::Temporary,
+        Category::Input => Word::Inputs,
+        Category::Unknown => Word::Unknown,
+    }
+}
+
+/// How sure a category is, in a word.
+#[must_use]
+pub fn certainty_word(certainty: Certainty) -> Word {
+    match certainty {
+        Certainty::Stated => Word::Stated,
+        Certainty::Likely => Word::Likely,
+        Certainty::Possible => Word::Possible,
+        Certainty::None => Word::Unknown,
+    }
+}
+
+/// Why memory was given a category, in one line.
+#[must_use]
+pub fn evidence(category: Category, certainty: Certainty) -> Word {
+    match (category, certainty) {
+        (_, Certainty::Stated) => Word::WhyStated,
+        (Category::Parameter, _) => Word::WhyParameter,
+        (Category::Gradient, Certainty::Likely) => Word::WhyGradient,
+        (Category::Gradient, _) => Word::WhyGradientMaybe,
+        (Category::OptimizerState, Certainty::Likely) => Word::WhyOptimizer,
+        (Category::OptimizerState, _) => Word::WhyOptimizerMaybe,
+        (Category::Activation, Certainty::Likely) => Word::WhyActivation,
+        (Category::Activation, _) => Word::WhyActivationMaybe,
+        (Category::Temporary, Certainty::Likely) => Word::WhyTemporary,
+        (Category::Temporary, _) => Word::WhyTemporaryMaybe,
+        (Category::Input, _) => Word::WhyInput,
+        (Category::Unknown, _) => Word::WhyUnknown,
+    }
+}
+
+/// A path within the folder that packages or Python's library are installed in.
+fn packaged(path: &str) -> &str {
+    let inside = ["site-packages/", "dist-packages/"];
+    let package = inside
+        .iter()
+        .find_map(|p| path.split_once(p))
+        .map(|(_, rest)| rest);
+    let library = || {
+        let (_, rest) = path.split_once("/lib/python")?;
+        rest.split_once('/').map(|(_, rest)| rest)
+    };
+    package.or_else(library).unwrap_or(path)
+}
+
+/// The last parts of a path.
+fn tail(path: &str, parts: usize) -> &str {
+    let at = path.rmatch_indices('/').nth(parts - 1);
+    at.and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path)
+}
+
+/// Whether a path is or ends with these parts.
+fn ends(path: &str, tail: &str) -> bool {
+    path.strip_suffix(tail)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// A function's name without what C++ puts in brackets: a template's name can fill a screen.
+///
+/// ```
+/// use present::names::function;
+/// assert_eq!(function("forward"), "forward");
+/// assert_eq!(function("<lambda>"), "<lambda>");
+/// assert_eq!(function("at::(anonymous namespace)::f(c10::ArrayRef<long>, int)"), "at::f");
+/// assert_eq!(function("at::Tensor c10::call<at::Tensor, long>(long) const"), "c10::call");
+/// assert_eq!(function("void* operator new(unsigned long)"), "operator new");
+/// ```
+#[must_use]
+pub fn function(name: &str) -> Cow<'_, str> {
+    if !name.contains("::") && !name.contains('(') {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::new();
+    let mut depth = 0u32;
+    let plain = name.replace("(anonymous namespace)::", "");
+    for c in plain.chars() {
+        match c {
+            '(' | '<' => depth += 1,
+            ')' | '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    let out = out.trim().trim_end_matches(" const").trim_end();
+    if let Some((_, operator)) = out.split_once(" operator") {
+        return Cow::Owned(format!("operator{operator}"));
+    }
+    // What stands before the name is what it returns.
+    let own = out.rsplit(' ').next().unwrap_or(out);
+    Cow::Owned(if own.is_empty() { name } else { own }.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_their_last_parts() {
+        assert_eq!(tail("/a/b/c.py", 1), "c.py");
+        assert_eq!(tail("/a/b/c.py", 2), "b/c.py");
+        assert_eq!(tail("c.py", 3), "c.py");
+        assert!(ends("/a/c.py", "c.py") && !ends("/a/bc.py", "c.py"));
+        assert_eq!(
+            packaged("/x/lib/python3.12/site-packages/torch/nn/a.py"),
+            "torch/nn/a.py"
+        );
+        assert_eq!(packaged("/usr/lib/python3.12/threading.py"), "threading.py");
+    }
+}
