@@ -1,9 +1,11 @@
 //! `memscope export`.
 
+use std::io::Write;
+
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use present::Lang;
-use present::export::{csv, json};
+use present::export::{write_csv, write_json};
 use present::parquet;
 use present::rows::Rows;
 use present::verbs::{
@@ -11,7 +13,7 @@ use present::verbs::{
 };
 
 use super::failure::Usage;
-use super::snapshot::{At, One, answered};
+use super::snapshot::{At, One, answered, put};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -87,31 +89,29 @@ pub(super) fn export(arguments: &Export) -> Result<()> {
     if arguments.at.at.is_some() && what != What::Live {
         return Err(Usage("--at goes with --what live only".to_owned()).into());
     }
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let at = arguments.at.or_first(a)?;
-        Ok(match (arguments.format, what) {
-            (Form::Speedscope, What::Live) => speedscope(a, Some(at), lang).into_bytes(),
-            (Form::Speedscope, _) => speedscope(a, None, lang).into_bytes(),
-            (Form::Folded, What::Live) => live(a, at, true).text().into_bytes(),
-            (Form::Folded, _) => made(a).text().into_bytes(),
-            (Form::Perfetto, _) => perfetto(a).into_bytes(),
-            (format, What::Live) => table(&AllocationRows::new(a, a.live_at(at)), format)?,
-            (format, What::Allocations) => table(&AllocationRows::all(a), format)?,
-            (format, What::Events) => table(&EntryRows::all(a), format)?,
-            (format, What::Curve) => table(&CurveRows(a), format)?,
-            (format, What::Stacks) => table(&StackRows(a), format)?,
-        })
+        let format = arguments.format;
+        match (format, what) {
+            (Form::Speedscope, What::Live) => put(out, &speedscope(a, Some(at), lang)),
+            (Form::Speedscope, _) => put(out, &speedscope(a, None, lang)),
+            (Form::Folded, What::Live) => put(out, &live(a, at, true).text()),
+            (Form::Folded, _) => put(out, &made(a).text()),
+            (Form::Perfetto, _) => perfetto(a, out).context("cannot write the trace"),
+            (_, What::Live) => table(&AllocationRows::new(a, a.live_at(at)), format, out),
+            (_, What::Allocations) => table(&AllocationRows::all(a), format, out),
+            (_, What::Events) => table(&EntryRows::all(a), format, out),
+            (_, What::Curve) => table(&CurveRows(a), format, out),
+            (_, What::Stacks) => table(&StackRows(a), format, out),
+        }
     })
 }
 
-fn table(rows: &dyn Rows, format: Form) -> Result<Vec<u8>> {
-    Ok(match format {
-        Form::Json => json(rows, None, Lang::En).into_bytes(),
-        Form::Parquet => {
-            let mut out = Vec::new();
-            parquet::write(rows, Lang::En, &mut out).context("cannot write Parquet")?;
-            out
-        }
-        _ => csv(rows, None, Lang::En).into_bytes(),
-    })
+fn table(rows: &dyn Rows, format: Form, out: &mut dyn Write) -> Result<()> {
+    match format {
+        Form::Json => write_json(rows, Lang::En, out),
+        Form::Parquet => parquet::write(rows, Lang::En, out),
+        _ => write_csv(rows, Lang::En, out),
+    }
+    .context("cannot write the table")
 }

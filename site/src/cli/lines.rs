@@ -9,7 +9,7 @@ use present::Lang;
 use present::export::{csv, markdown};
 use present::verbs::{Sources, files, lines_json, lines_table, lines_text};
 
-use super::snapshot::{At, One, answered};
+use super::snapshot::{At, One, answered, put};
 
 /// Larger files are no source that anyone wrote by hand, bytes.
 const LARGEST: u64 = 8 << 20;
@@ -48,7 +48,7 @@ enum Form {
 
 /// Memory by line of code.
 pub(super) fn lines(arguments: &Lines) -> Result<()> {
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let at = arguments.at.or_first(a)?;
         let sources: Sources = files(a, at)
             .into_iter()
@@ -57,13 +57,13 @@ pub(super) fn lines(arguments: &Lines) -> Result<()> {
                 Some((file, text.lines().map(str::to_owned).collect()))
             })
             .collect();
-        Ok(match arguments.format {
+        let answer = match arguments.format {
             Form::Text => lines_text(a, at, &sources, lang),
             Form::Json => lines_json(a, at, &sources),
             Form::Csv => csv(&lines_table(a, at, &sources), None, Lang::En),
             Form::Markdown => markdown(&lines_table(a, at, &sources), None, lang),
-        }
-        .into_bytes())
+        };
+        put(out, &answer)
     })
 }
 

@@ -9,7 +9,7 @@ use present::verbs::{live, memory_json, memory_table, memory_text, svg};
 use report::analyze::snapshot::group::By;
 
 use super::failure::Usage;
-use super::snapshot::{At, One, answered};
+use super::snapshot::{At, One, answered, put};
 
 /// Groups on a terminal when nobody says how many.
 const TOP: usize = 20;
@@ -98,20 +98,20 @@ pub(super) fn memory(arguments: &Memory) -> Result<()> {
         )
         .into());
     }
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let at = arguments.at.or_first(a)?;
         let top = arguments.top;
-        Ok(match arguments.format {
+        let answer = match arguments.format {
             Form::Text => memory_text(a, at, by, Some(top.unwrap_or(TOP)), lang),
             Form::Json => memory_json(a, at, by, top),
             Form::Csv => csv(&memory_table(a, at, by, top, None), None, Lang::En),
             Form::Markdown => markdown(&memory_table(a, at, by, top, Some(lang)), None, lang),
             Form::Folded => live(a, at, true).text(),
             Form::Svg => {
-                let title = format!("live at {at}");
+                let title = format!("{}: live at {at}", a.rank.source.name);
                 svg(&live(a, at, false), &title, &Theme::LIGHT)?
             }
-        }
-        .into_bytes())
+        };
+        put(out, &answer)
     })
 }

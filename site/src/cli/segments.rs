@@ -8,7 +8,7 @@ use present::export::csv;
 use present::verbs::{blocks, segments_json, segments_table, segments_text, svg};
 use report::analyze::snapshot::Instant;
 
-use super::snapshot::{At, One, answered, instant};
+use super::snapshot::{At, One, answered, instant, put};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -41,18 +41,18 @@ enum Form {
 
 /// Every segment with its blocks.
 pub(super) fn segments(arguments: &Segments) -> Result<()> {
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let at = instant(a, arguments.at.at.as_deref(), Instant::End)?;
-        Ok(match arguments.format {
+        let answer = match arguments.format {
             Form::Text => segments_text(a, at, lang),
             Form::Json => segments_json(a, at),
             Form::Csv => csv(&segments_table(a, at), None, Lang::En),
             Form::Folded => blocks(a, at, true).text(),
             Form::Svg => {
-                let title = format!("reserved at {at}");
+                let title = format!("{}: reserved at {at}", a.rank.source.name);
                 svg(&blocks(a, at, false), &title, &Theme::LIGHT)?
             }
-        }
-        .into_bytes())
+        };
+        put(out, &answer)
     })
 }

@@ -1,6 +1,6 @@
 //! What all verbs on memory snapshots share: one input, one rank, one device, one answer.
 
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ pub(super) struct One {
     /// Which rank, where the input has several: its number, or the name of its source
     #[arg(long, value_name = "RANK")]
     rank: Option<String>,
-    /// Which device [default: the one with the longest history]
-    #[arg(long, value_name = "N")]
-    device: Option<u32>,
+    /// Which device, or host for pinned memory [default: the one with the longest history]
+    #[arg(long, value_name = "N", value_parser = device)]
+    device: Option<Device>,
     /// Where to write: a file, or - for stdout [default: -]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -65,10 +65,10 @@ pub(super) fn instant(a: &Analysis, text: Option<&str>, default: Instant) -> Res
     }
 }
 
-/// Reads the input, lets `answer` answer, and writes that.
+/// Reads the input and lets `answer` write to the output.
 pub(super) fn answered(
     one: &One,
-    answer: impl FnOnce(&Analysis, Lang) -> Result<Vec<u8>>,
+    answer: impl FnOnce(&Analysis, Lang, &mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     let inputs = find(std::slice::from_ref(&one.input))?;
     let target = Target::of(one.output.as_deref().unwrap_or(Path::new("-")));
@@ -79,12 +79,40 @@ pub(super) fn answered(
     progress.clear();
     drop(progress);
     let analysis = choose(report.ranks, one)?;
-    let answer = answer(&analysis, terminal_lang(one.lang))?;
-    out.write_all(&answer).context("cannot write the answer")?;
+    let mut counted = Counted {
+        out: &mut out,
+        bytes: 0,
+    };
+    answer(&analysis, terminal_lang(one.lang), &mut counted)?;
+    let bytes = counted.bytes;
     out.commit()?;
     match &target {
-        Target::File(path) => wrote(path, answer.len() as u64),
+        Target::File(path) => wrote(path, bytes),
         Target::Stdout => Ok(()),
+    }
+}
+
+/// Writes an answer that is there already.
+pub(super) fn put(out: &mut dyn Write, answer: &str) -> Result<()> {
+    out.write_all(answer.as_bytes())
+        .context("cannot write the answer")
+}
+
+/// Counts what is written.
+struct Counted<'a> {
+    out: &'a mut Output,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -149,30 +177,43 @@ fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
         .as_ref()
         .map(|s| s.device_list())
         .unwrap_or_default();
-    if let Some(n) = one.device
-        && !devices.contains(&Device(n))
+    if let Some(device) = one.device
+        && !devices.contains(&device)
     {
-        let name = |d: &Device| match d.is_host() {
-            true => "pinned host memory".to_owned(),
-            false => d.0.to_string(),
-        };
-        let there: Vec<String> = devices.iter().map(name).collect();
+        let there: Vec<String> = devices.iter().map(numbered).collect();
         let there = match there.as_slice() {
             [] => "none".to_owned(),
             all => all.join(", "),
         };
         return Err(Usage(format!(
-            "--device {n}: the snapshot has no such device; it has {there}"
+            "--device {}: the snapshot has no such device; it has {there}",
+            numbered(&device)
         ))
         .into());
     }
     let analysis = match one.device {
-        Some(n) => Analysis::on(rank, Device(n)),
+        Some(device) => Analysis::on(rank, device),
         None => Analysis::of(rank),
     };
     analysis.with_context(|| {
         format!("{shown}: the snapshot is empty: no device has a history or segments")
     })
+}
+
+fn device(text: &str) -> Result<Device, String> {
+    if text == "host" {
+        return Ok(Device::HOST);
+    }
+    let number = text.parse().map(Device);
+    number.map_err(|_| "expected the number of a device, or host".to_owned())
+}
+
+fn numbered(device: &Device) -> String {
+    if device.is_host() {
+        "host".to_owned()
+    } else {
+        device.0.to_string()
+    }
 }
 
 /// What --rank takes for a rank.

@@ -6,7 +6,7 @@ use present::verbs::{stats_json, stats_text};
 use report::analyze::snapshot::Instant;
 
 use super::args::TextOrJson;
-use super::snapshot::{At, One, answered, instant};
+use super::snapshot::{At, One, answered, instant, put};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -26,12 +26,12 @@ pub(super) struct Stats {
 
 /// How reserved memory is used.
 pub(super) fn stats(arguments: &Stats) -> Result<()> {
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let at = instant(a, arguments.at.at.as_deref(), Instant::End)?;
-        Ok(match arguments.format {
+        let answer = match arguments.format {
             TextOrJson::Text => stats_text(a, at, lang),
             TextOrJson::Json => stats_json(a, at),
-        }
-        .into_bytes())
+        };
+        put(out, &answer)
     })
 }

@@ -3,15 +3,15 @@
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use present::Lang;
-use present::export::{csv, json};
-use present::verbs::{EntryRows, trace_text};
+use present::export::{write_csv, write_json};
+use present::verbs::{EntryRows, entries_head, trace_text};
 use present::visible::short;
 use report::analyze::snapshot::entries::Filter;
 use report::analyze::snapshot::{Analysis, Instant, Named};
 use report::model::snapshot::{Action, TraceId};
 
 use super::failure::Usage;
-use super::snapshot::{One, answered};
+use super::snapshot::{One, answered, put};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -131,23 +131,20 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// The history.
 pub(super) fn trace(arguments: &Trace) -> Result<()> {
-    answered(&arguments.one, |a, lang| {
+    answered(&arguments.one, |a, lang, out| {
         let rows = filter(a, arguments)?.rows(a, a.entries());
-        Ok(match arguments.format {
-            Form::Text => trace_text(a, &rows, lang),
-            Form::Csv => csv(&EntryRows::new(a, rows), None, Lang::En),
+        match arguments.format {
+            Form::Text => put(out, &trace_text(a, &rows, lang)),
+            Form::Csv => {
+                write_csv(&EntryRows::new(a, rows), Lang::En, out).context("cannot write the trace")
+            }
             Form::Json => {
-                let entries = json(&EntryRows::new(a, rows), None, Lang::En);
-                let source = serde_json::to_string(&a.rank.source.name)
-                    .context("the source's name cannot be written as JSON")?;
-                format!(
-                    "{{\"format\": \"memscope.trace\", \"version\": 1, \"source\": {source}, \
-                     \"entries\": {}}}\n",
-                    entries.trim_end()
-                )
+                put(out, &entries_head(a))?;
+                write_json(&EntryRows::new(a, rows), Lang::En, out)
+                    .context("cannot write the trace")?;
+                put(out, "}\n")
             }
         }
-        .into_bytes())
     })
 }
 

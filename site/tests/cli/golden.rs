@@ -66,3 +66,47 @@ fn markdown_of_two_ranks() {
         &["summary", "original_ddp", "--format", "markdown"],
     );
 }
+
+#[test]
+fn stats_of_a_fragmented_device() {
+    let path = "oom_fragmentation/snapshot_at_oom.pickle";
+    check(
+        "oom_fragmentation.stats.txt",
+        &["stats", path, "--at", "oom"],
+    );
+    check(
+        "oom_fragmentation.memory.zh.txt",
+        &["memory", path, "--lang", "zh"],
+    );
+}
+
+#[test]
+fn trace_of_an_expandable_segment() {
+    check(
+        "expandable_same_work.trace.txt",
+        &[
+            "trace",
+            "expandable_same_work/snapshot.pickle",
+            "--from",
+            "t40",
+            "--to",
+            "t60",
+        ],
+    );
+}
+
+#[test]
+fn segments_with_private_pools() {
+    check(
+        "cuda_graphs.segments.txt",
+        &["segments", "cuda_graphs/snapshot.pickle"],
+    );
+}
+
+#[test]
+fn lines_of_a_training_run() {
+    check(
+        "gpt2_adamw_fp32.lines.txt",
+        &["lines", "gpt2_adamw_fp32/snapshot.pickle.xz"],
+    );
+}

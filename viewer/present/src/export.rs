@@ -1,5 +1,7 @@
 //! What tables are written as: CSV, JSON, Markdown, HTML, aligned text.
 
+use std::io::{self, Write};
+
 use crate::rows::{Cell, Rows};
 use crate::visible::{html, short, visible};
 use crate::words::Lang;
@@ -69,6 +71,50 @@ pub fn json(rows: &dyn Rows, order: Option<&[u32]>, lang: Lang) -> String {
     }
     out.push_str("\n]\n");
     out
+}
+
+/// Rows written at a time by [`write_csv`] and [`write_json`].
+const AT_ONCE: usize = 4096;
+
+/// Calls `write` with the numbers of a few thousand rows after another.
+fn in_parts(rows: &dyn Rows, mut write: impl FnMut(&[u32]) -> io::Result<()>) -> io::Result<()> {
+    for first in (0..rows.len()).step_by(AT_ONCE) {
+        let past = (first + AT_ONCE).min(rows.len());
+        let part: Vec<u32> = (first as u32..past as u32).collect();
+        write(&part)?;
+    }
+    Ok(())
+}
+
+/// As [`csv`], without the whole text in memory.
+///
+/// # Errors
+/// What `out` reports.
+pub fn write_csv(rows: &dyn Rows, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let head = csv(rows, Some(&[]), lang);
+    out.write_all(head.as_bytes())?;
+    in_parts(rows, |part| {
+        let text = csv(rows, Some(part), lang);
+        out.write_all(text.strip_prefix(&head).unwrap_or(&text).as_bytes())
+    })
+}
+
+/// As [`json`], without the whole text in memory.
+///
+/// # Errors
+/// What `out` reports.
+pub fn write_json(rows: &dyn Rows, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"[")?;
+    let mut first = true;
+    in_parts(rows, |part| {
+        if !std::mem::take(&mut first) {
+            out.write_all(b",")?;
+        }
+        let text = json(rows, Some(part), lang);
+        let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix("\n]\n"));
+        out.write_all(inner.unwrap_or_default().as_bytes())
+    })?;
+    out.write_all(b"\n]\n")
 }
 
 /// A GitHub table with rounded figures.

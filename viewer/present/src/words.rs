@@ -217,6 +217,7 @@ words! {
     PeakHead: "peak", "峰值";
     AllocationsHead: "allocations", "分配数";
     LargestHead: "largest", "最大一个";
+    WhichHead: "which", "哪一个";
     EntryHead: "entry", "条目";
     TimeHead: "time (ns)", "时间（纳秒）";
     ActionHead: "action", "动作";

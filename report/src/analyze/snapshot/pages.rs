@@ -22,7 +22,8 @@ pub enum Page {
 
 /// The pages of a range by what the program asked for: blocks that wait for another stream count
 /// as free, as they do in torch's printout. The last page may be shorter; its part is of a whole
-/// page, too.
+/// page, too. Tenths are exact; torch adds floats up, and so says 9 of a page that is full now and
+/// then.
 #[must_use]
 pub fn pages(replay: &Replay, here: &StateSpan, page: u64) -> Vec<Page> {
     let Some(span) = replay.spans.get(here.span) else {

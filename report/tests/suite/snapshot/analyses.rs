@@ -258,7 +258,7 @@ fn categories_of_a_training_step() {
 #[test]
 fn what_is_named_is_found_again() {
     use report::analyze::snapshot::{Analysis, Instant, Named};
-    let rank = std::sync::Arc::new(load("gpt2_adamw_amp", "snapshot.pickle"));
+    let rank = std::sync::Arc::new(load("gpt2_adamw_amp", "snapshot.pickle.xz"));
     let a = Analysis::of(rank).unwrap();
     for id in a.replay.allocations.ids().step_by(97) {
         let name = a.name(Named::Allocation(id));
@@ -289,5 +289,90 @@ fn what_is_named_is_found_again() {
             stacked.total().get(event),
             a.replay.requested.after.get(event).copied()
         );
+    }
+}
+
+/// The file's own blocks and the played history lead to the same state, and every byte that is
+/// reserved is counted once.
+#[test]
+fn states_and_their_parts_fit_together() {
+    use report::analyze::snapshot::pages::{PAGE, Page, pages, parts};
+    use report::analyze::snapshot::{Analysis, Instant};
+    for (fixture, file, whole) in SNAPSHOTS {
+        let a = Analysis::of(std::sync::Arc::new(load(fixture, file))).unwrap();
+        let own = a.state_at(Instant::End);
+        if whole {
+            let last = a.replay.last_event().unwrap();
+            assert_eq!(own, state::after(&a.replay, a.live(), last), "{fixture}");
+        }
+        let half = TraceId(a.replay.first + a.replay.events().len() as u32 / 2);
+        for at in [
+            Instant::Start,
+            Instant::Event(half),
+            Instant::Peak,
+            Instant::End,
+        ] {
+            let now = a.state_at(at);
+            let curve = |c: &report::analyze::snapshot::replay::Curve| match a.event_of(at) {
+                None => c.start,
+                Some(t) => c.after[(t.0 - a.replay.first) as usize],
+            };
+            let parts = parts(&a.replay, &now);
+            let sum = |f: &dyn Fn(&report::analyze::snapshot::pages::Use) -> u64| -> u64 {
+                parts.iter().map(|p| f(&p.used)).sum()
+            };
+            assert_eq!(
+                sum(&|u| u.reserved),
+                curve(&a.replay.reserved),
+                "{fixture} {at}"
+            );
+            assert_eq!(
+                sum(&|u| u.allocated() + u.pending + u.free()),
+                sum(&|u| u.reserved),
+                "{fixture} {at}"
+            );
+            if whole {
+                assert_eq!(
+                    sum(&|u| u.allocated()),
+                    curve(&a.replay.allocated),
+                    "{fixture} {at}"
+                );
+            }
+            for here in &now.spans {
+                let map = pages(&a.replay, here, PAGE);
+                let size = a.replay.spans.get(here.span).unwrap().size;
+                assert_eq!(map.len() as u64, size.div_ceil(PAGE));
+                let used = here
+                    .blocks
+                    .iter()
+                    .any(|b| b.state == report::model::snapshot::BlockState::Allocated);
+                assert_eq!(map.iter().any(|p| *p != Page::Free), used, "{fixture} {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_say_how_full_they_are() {
+    use report::analyze::snapshot::pages::{Page, pages};
+    use report::analyze::snapshot::{Analysis, Instant};
+    let json = br#"{"segments": [], "device_traces": [[
+        {"action": "segment_alloc", "addr": 4096, "size": 20971520, "stream": 0},
+        {"action": "alloc", "addr": 4096, "size": 5242880, "stream": 0},
+        {"action": "alloc", "addr": 5246976, "size": 2621440, "stream": 0},
+        {"action": "alloc", "addr": 7868416, "size": 7864320, "stream": 0}]]}"#;
+    let rank = report::read::snapshot::read_json("a.json", &json[..]).unwrap();
+    let a = Analysis::of(std::sync::Arc::new(rank)).unwrap();
+    let now = a.state_at(Instant::End);
+    // 5 MiB, 2.5 MiB and 7.5 MiB, one behind the other, in 20 MiB.
+    for (page, map) in [
+        (20 << 20, vec![Page::Part(7)]),
+        (15 << 20, vec![Page::Full, Page::Free]),
+        (
+            5 << 20,
+            vec![Page::One(0), Page::Full, Page::One(2), Page::Free],
+        ),
+    ] {
+        assert_eq!(pages(&a.replay, &now.spans[0], page), map, "{page}");
     }
 }

@@ -203,7 +203,7 @@ fn tree(folded: &Folded) -> Vec<Node> {
 /// The same name has the same colour; what is free is pale.
 fn color(name: &str, level: u32, theme: &Theme) -> Color {
     match name {
-        _ if level == 0 => theme.grid,
+        _ if level == 0 || name == not_recorded(Lang::En) => theme.grid,
         "inactive" => theme.band,
         "<rounding>" => theme.high_water,
         _ => {

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use report::analyze::snapshot::lines::{Line, lines};
-use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::FrameId;
 use serde_json::json;
 
 use super::table::{Table, number, size, text};
-use super::{function, not_recorded, title, when};
+use super::{at_json, function, not_recorded, title, when};
 use crate::export::aligned;
 use crate::rows::{Column, figure, text as column};
 use crate::units::bytes;
@@ -177,10 +177,7 @@ pub fn lines_json(a: &Analysis, at: Instant, sources: &Sources) -> String {
         "format": "memscope.lines", "version": 1,
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
-        "at": {
-            "instant": at.to_string(),
-            "entry": a.event_of(at).map(|t| a.name(Named::Event(t))),
-        },
+        "at": at_json(a, at),
         "lines": rows,
     });
     serde_json::to_string_pretty(&answer).unwrap_or_default() + "\n"

@@ -10,7 +10,9 @@ use serde_json::json;
 
 use super::allocations::certainty;
 use super::table::{Table, number, size, text};
-use super::{file_line, frame, function, not_recorded, place, pool_shown, stream, title, when};
+use super::{
+    at_json, file_line, frame, function, not_recorded, place, pool_shown, stream, title, when,
+};
 use crate::export::aligned;
 use crate::rows::{Cell, Column, figure, text as column};
 use crate::units::{bytes, count, exact, percent};
@@ -110,7 +112,7 @@ const GROUPS: &[Column] = &[
     column("name", Word::Name),
     column("what", Word::What),
     figure("largest_bytes", Word::LargestHead),
-    column("largest", Word::LargestHead),
+    column("largest", Word::WhichHead),
 ];
 
 const CATEGORIES: &[Column] = &[
@@ -120,7 +122,7 @@ const CATEGORIES: &[Column] = &[
     column("category", Word::CategoryHead),
     column("certainty", Word::CertaintyHead),
     figure("largest_bytes", Word::LargestHead),
-    column("largest", Word::LargestHead),
+    column("largest", Word::WhichHead),
 ];
 
 /// The groups as a table, at most `top` of them. With `words` categories and certainties are in
@@ -273,10 +275,7 @@ pub fn memory_json(a: &Analysis, at: Instant, by: By, top: Option<usize>) -> Str
         "format": "memscope.memory", "version": 1,
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
-        "at": {
-            "instant": at.to_string(),
-            "entry": a.event_of(at).map(|t| a.name(Named::Event(t))),
-        },
+        "at": at_json(a, at),
         "bytes": live.bytes, "allocations": live.ids.len(), "groups_in_all": live.groups.len(),
         "groups": groups,
     });

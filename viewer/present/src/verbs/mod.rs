@@ -21,6 +21,9 @@ use report::analyze::snapshot::steps::step_of;
 use report::analyze::snapshot::{Analysis, Instant, Named};
 use report::model::snapshot::{FrameId, PoolId, PoolIndex, StackId, StreamIndex, TraceId};
 
+use serde_json::json;
+
+use crate::units::bytes;
 use crate::visible::{short, visible};
 use crate::words::Lang;
 
@@ -35,7 +38,7 @@ pub use speedscope::speedscope;
 pub use stacks::StackRows;
 pub use stats::{stats_json, stats_text};
 pub use table::Table;
-pub use trace::{EntryRows, trace_text};
+pub use trace::{EntryRows, entries_head, trace_text};
 
 /// Text of strangers in lines for a terminal is cut to this many characters.
 const TEXT: usize = 200;
@@ -176,8 +179,20 @@ fn when(a: &Analysis, instant: Instant, lang: Lang) -> String {
         (Lang::Zh, Instant::Peak) => "请求字节的峰值处".to_owned(),
         (Lang::En, Instant::End) => "at the end".to_owned(),
         (Lang::Zh, Instant::End) => "结束时".to_owned(),
-        (Lang::En, Instant::Oom(n)) => format!("at out-of-memory {}", u64::from(n) + 1),
-        (Lang::Zh, Instant::Oom(n)) => format!("第 {} 次显存不足时", u64::from(n) + 1),
+        (Lang::En, Instant::Oom(n)) => {
+            format!(
+                "at out-of-memory {}{}",
+                u64::from(n) + 1,
+                asked(a, instant, lang)
+            )
+        }
+        (Lang::Zh, Instant::Oom(n)) => {
+            format!(
+                "第 {} 次显存不足时{}",
+                u64::from(n) + 1,
+                asked(a, instant, lang)
+            )
+        }
         (Lang::En, Instant::Event(t)) => return format!("after {}", event_place(a, t, lang)),
         (Lang::Zh, Instant::Event(t)) => return format!("{} 之后", event_place(a, t, lang)),
     };
@@ -186,6 +201,41 @@ fn when(a: &Analysis, instant: Instant, lang: Lang) -> String {
         (Some(at), Lang::Zh) => format!("{named}（{}）", event_place(a, at, lang)),
         (None, _) => named,
     }
+}
+
+/// The request that an out-of-memory refused, bytes, and the free bytes of the device, as far as
+/// the entry says them.
+fn refused(a: &Analysis, at: TraceId) -> (u64, Option<u64>) {
+    let events = &a.snapshot().events;
+    let free = events.device_free.iter().find(|r| r.0 == at).map(|r| r.1);
+    (events.row(at.index()).size, free)
+}
+
+/// What was asked for when memory ran out, as a part of a sentence.
+fn asked(a: &Analysis, instant: Instant, lang: Lang) -> String {
+    let Some((size, free)) = a.event_of(instant).map(|at| refused(a, at)) else {
+        return String::new();
+    };
+    let (size, free) = (bytes(size), free.map_or_else(|| "–".to_owned(), bytes));
+    match lang {
+        Lang::En => format!(", {size} asked for, {free} free on the device"),
+        Lang::Zh => format!("（请求 {size}，设备空闲 {free}）"),
+    }
+}
+
+/// An instant for scripts: its name, the entry after which it is, and what an out-of-memory there
+/// refused.
+fn at_json(a: &Analysis, instant: Instant) -> serde_json::Value {
+    let at = a.event_of(instant);
+    let oom = at.filter(|t| a.replay.ooms.contains(t)).map(|t| {
+        let (size, free) = refused(a, t);
+        json!({ "requested": size, "device_free": free })
+    });
+    json!({
+        "instant": instant.to_string(),
+        "entry": at.map(|t| a.name(Named::Event(t))),
+        "oom": oom,
+    })
 }
 
 /// Nanoseconds between two entries, where the source has times.

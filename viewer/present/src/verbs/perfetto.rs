@@ -1,6 +1,6 @@
 //! Traces for <https://ui.perfetto.dev> and `chrome://tracing`: Chrome's JSON trace format.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use report::analyze::snapshot::steps::Range;
 use report::analyze::snapshot::{Analysis, Named};
@@ -15,24 +15,29 @@ use crate::words::Lang;
 ///
 /// Entries of the same microsecond are a nanosecond apart, so that their order and the true peak
 /// stay. Without times (before torch 2.2) an entry takes a microsecond.
-#[must_use]
-pub fn perfetto(a: &Analysis) -> String {
+///
+/// # Errors
+/// What `out` reports.
+pub fn perfetto(a: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let events = &a.snapshot().events;
     let times = Times::of(a);
-    let mut out = String::from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    let mut first = true;
     let mut line = |text: &str| {
-        if !out.ends_with("[\n") {
-            out.push_str(",\n");
-        }
-        out.push_str(text);
+        out.write_all(if std::mem::take(&mut first) {
+            b"\n"
+        } else {
+            b",\n"
+        })?;
+        out.write_all(text.as_bytes())
     };
     let name =
         json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": title(a, Lang::En)}});
-    line(&name.to_string());
+    line(&name.to_string())?;
     for (ranges, lane) in lanes(a).into_iter().zip(1..) {
         let thread = json!({"ph": "M", "pid": 1, "tid": lane, "name": "thread_name",
             "args": {"name": if lane == 1 { "annotations".to_owned() } else { format!("annotations {lane}") }}});
-        line(&thread.to_string());
+        line(&thread.to_string())?;
         for r in ranges {
             let end = r.end_ns.unwrap_or(times.end).max(r.start_ns);
             let slice = json!({"ph": "X", "pid": 1, "tid": lane, "cat": "annotation",
@@ -42,7 +47,7 @@ pub fn perfetto(a: &Analysis) -> String {
                 micros(r.start_ns),
                 micros(end - r.start_ns)
             );
-            line(&with(&slice.to_string(), &times));
+            line(&with(&slice.to_string(), &times))?;
         }
     }
     let curves = [
@@ -51,10 +56,9 @@ pub fn perfetto(a: &Analysis) -> String {
         ("reserved", &a.replay.reserved),
     ];
     let mut last = [None; 3];
-    let mut text = String::new();
     for (i, (name, curve)) in curves.iter().enumerate() {
         if let Some(start) = times.start {
-            line(counter(&mut text, name, start, curve.start));
+            line(&counter(name, start, curve.start))?;
             last[i] = Some(curve.start);
         }
     }
@@ -65,7 +69,7 @@ pub fn perfetto(a: &Analysis) -> String {
             if value != last[i]
                 && let Some(value) = value
             {
-                line(counter(&mut text, name, at, value));
+                line(&counter(name, at, value))?;
                 last[i] = Some(value);
             }
         }
@@ -81,29 +85,22 @@ pub fn perfetto(a: &Analysis) -> String {
                 "name": r.action.word(),
                 "args": {"entry": a.name(Named::Event(id)), "size": r.size, "device_free": free,
                     "user_metadata": a.strings().get(r.user_metadata)}});
-            line(&with(&mark.to_string(), &format!("\"ts\":{}", micros(at))));
+            line(&with(&mark.to_string(), &format!("\"ts\":{}", micros(at))))?;
         }
     }
-    let _ = write!(
-        out,
-        "\n],\"otherData\":{}}}\n",
-        json!({
-            "exporter": concat!("memscope ", env!("CARGO_PKG_VERSION")),
-            "source": a.rank.source.name,
-            "time": if times.recorded { "microseconds since 1970" } else { "entries" },
-        })
-    );
-    out
+    let about = json!({
+        "exporter": concat!("memscope ", env!("CARGO_PKG_VERSION")),
+        "source": a.rank.source.name,
+        "time": if times.recorded { "microseconds since 1970" } else { "entries" },
+    });
+    writeln!(out, "\n],\"otherData\":{about}}}")
 }
 
-fn counter<'a>(text: &'a mut String, name: &str, at: u64, value: u64) -> &'a str {
-    text.clear();
-    let _ = write!(
-        text,
+fn counter(name: &str, at: u64, value: u64) -> String {
+    format!(
         "{{\"ph\":\"C\",\"pid\":1,\"name\":\"{name}\",\"ts\":{},\"args\":{{\"bytes\":{value}}}}}",
         micros(at)
-    );
-    text
+    )
 }
 
 /// A JSON object with more in it: times are decimals that a float would round.

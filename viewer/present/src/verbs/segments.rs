@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::folded::state_word;
 use super::table::{Table, size, text};
-use super::{place, pool, pool_shown, stream, title, when};
+use super::{at_json, place, pool, pool_shown, stream, title, when};
 use crate::rows::{Cell, Column, figure, text as column};
 use crate::units::{bytes, count};
 use crate::words::{Lang, Word};
@@ -289,7 +289,7 @@ pub fn segments_json(a: &Analysis, at: Instant) -> String {
         "format": "memscope.segments", "version": 1,
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
-        "at": { "instant": at.to_string(), "entry": a.event_of(at).map(event) },
+        "at": at_json(a, at),
         "segments": segments,
         "outside": now.outside.iter().map(|&id| a.name(Named::Allocation(id))).collect::<Vec<_>>(),
         "pins": pins,

@@ -12,7 +12,7 @@ use report::model::snapshot::{Size, TIME_RESOLUTION_NS};
 use serde_json::json;
 
 use super::table::{Table, number, size, text};
-use super::{event_place, pool, pool_shown, stream, title, when};
+use super::{at_json, event_place, pool, pool_shown, stream, title, when};
 use crate::export::aligned;
 use crate::rows::{Column, figure, text as column};
 use crate::units::{bytes, count, exact};
@@ -531,7 +531,7 @@ pub fn stats_json(a: &Analysis, at: Instant) -> String {
         "format": "memscope.stats", "version": 1,
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
-        "at": { "instant": at.to_string(), "entry": event(a.event_of(at)) },
+        "at": at_json(a, at),
         "totals": totals,
         "peaks": {
             "requested": peak(f.peak_requested),

@@ -191,7 +191,7 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
     let mut parts: Vec<String> = Vec::new();
     let size = |id| a.replay.spans.get(id).map_or(0, |s| s.size);
     match row.action {
-        Action::Oom => parts.push(match (device_free(a, at).map(bytes), lang) {
+        Action::Oom => parts.push(match (super::refused(a, at).1.map(bytes), lang) {
             (Some(free), Lang::En) => format!("{free} free on the device"),
             (Some(free), Lang::Zh) => format!("设备空闲 {free}"),
             (None, Lang::En) => "free on the device: –".to_owned(),
@@ -258,10 +258,17 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
     parts.join("; ")
 }
 
-/// Free bytes of the device, of an `oom` entry.
-fn device_free(a: &Analysis, at: TraceId) -> Option<u64> {
-    let rows = &a.snapshot().events.device_free;
-    rows.iter().find(|r| r.0 == at).map(|r| r.1)
+/// What stands before the entries in `memscope.trace`: the answer up to their array.
+#[must_use]
+pub fn entries_head(a: &Analysis) -> String {
+    let about = serde_json::json!({
+        "format": "memscope.trace", "version": 1,
+        "source": a.rank.source.name, "rank": a.rank.number(),
+        "device": if a.device.is_host() { None } else { Some(a.device.0) },
+    });
+    let about = about.to_string();
+    let open = about.strip_suffix('}').unwrap_or(&about);
+    format!("{open},\"entries\":")
 }
 
 /// Entries as a table: for CSV, JSON and Parquet. Holds a reference or an `Arc`.
@@ -351,7 +358,7 @@ impl<A: Deref<Target = Analysis> + Send + Sync> Rows for EntryRows<A> {
             10 => Cell::Bytes(after(a, &a.replay.allocated, at)),
             11 => Cell::Bytes(after(a, &a.replay.reserved, at)),
             12 => Cell::Bytes(if r.action == Action::Oom {
-                device_free(a, at)
+                super::refused(a, at).1
             } else {
                 None
             }),
