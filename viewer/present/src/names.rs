@@ -113,11 +113,12 @@ impl Names {
         )
     }
 
-    /// The function at that place; `None` without a recorded stack.
+    /// The innermost function outside torch with its line: of models mostly the `forward` of the
+    /// module at work. `None` without a recorded stack.
     #[must_use]
-    pub fn site_function(&self, stack: Option<StackId>) -> Option<Cow<'_, str>> {
-        let frame = stack.and_then(|s| self.analysis.sites().place(s))?;
-        Some(self.function(frame))
+    pub fn innermost(&self, stack: Option<StackId>) -> Option<String> {
+        let frame = stack.and_then(|s| self.analysis.sites().innermost(s))?;
+        Some(self.whole(frame))
     }
 
     /// A stream: its place in order of first appearance, and its handle.

@@ -95,6 +95,8 @@ words! {
     FunctionName: "function", "函数";
     FilePath: "file", "文件";
     Allocations: "allocations", "分配数";
+    HowMany: "count", "数量";
+    Innermost: "innermost outside torch", "torch 之外最内层";
     Largest: "largest", "最大";
     Category: "category", "类别";
     Categories: "Categories", "类别";

@@ -90,11 +90,17 @@ impl Sites {
         self.same_line.get(frame.0 as usize).copied()
     }
 
+    /// The innermost frame outside torch; where there is none, as [`Self::place`].
+    #[must_use]
+    pub fn innermost(&self, stack: StackId) -> Option<FrameId> {
+        self.function.get(stack.0 as usize).copied().flatten()
+    }
+
     /// The innermost function outside torch, one frame for all that share file and function: in
     /// models mostly the `forward` of the module at work.
     #[must_use]
     pub fn function(&self, stack: StackId) -> Option<FrameId> {
-        let frame = self.function.get(stack.0 as usize).copied().flatten()?;
+        let frame = self.innermost(stack)?;
         self.same_function.get(frame.0 as usize).copied()
     }
 }

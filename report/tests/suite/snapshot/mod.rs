@@ -8,6 +8,7 @@ pub mod fixtures;
 mod hostile;
 mod make;
 mod merged;
+mod moments;
 mod properties;
 mod readers;
 mod state;

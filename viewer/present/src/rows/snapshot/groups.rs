@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use report::analyze::snapshot::Named;
 use report::analyze::snapshot::group::{By, Group, Key, total};
 
 use super::{known, number, said};
@@ -53,11 +54,25 @@ impl Rows for GroupRows {
     fn columns(&self) -> &'static [Column] {
         const BYTES: Column = figure("bytes", Word::Size);
         const SHARE: Column = figure("share", Word::Share);
-        const COUNT: Column = figure("count", Word::Allocations);
+        const COUNT: Column = figure("count", Word::HowMany);
         const LARGEST: Column = figure("largest", Word::Largest);
         const CATEGORY: Column = text("category", Word::Category);
         match self.by {
-            By::Stack | By::Line => {
+            By::Stack => {
+                const {
+                    &[
+                        BYTES,
+                        SHARE,
+                        COUNT,
+                        LARGEST,
+                        text("place", Word::Place),
+                        text("innermost", Word::Innermost),
+                        CATEGORY,
+                        text("stack", Word::ByStack),
+                    ]
+                }
+            }
+            By::Line => {
                 const {
                     &[
                         BYTES,
@@ -114,7 +129,6 @@ impl Rows for GroupRows {
         };
         let names = &self.names;
         let frame = match g.key {
-            Key::Stack(stack) => stack.and_then(|s| names.analysis().sites().place(s)),
             Key::Line(frame) | Key::Function(frame) => frame,
             _ => None,
         };
@@ -127,12 +141,16 @@ impl Rows for GroupRows {
             (3, ..) => Cell::Bytes(Some(names.analysis().replay.allocations.size(g.largest))),
             (4, By::Function, _) if frame.is_some() => function(),
             (4, ..) => name(),
-            (5, By::Stack | By::Line, _) => function(),
+            (5, _, Key::Stack(stack)) => known(names.innermost(stack).map(Into::into)),
+            (7, _, Key::Stack(stack)) => {
+                known(stack.map(|s| names.analysis().name(Named::Stack(s)).into()))
+            }
+            (5, By::Line, _) => function(),
             (5, By::Function, _) => known(frame.map(|f| names.place(f).into())),
             (6, By::Stack | By::Line | By::Function, _) => {
                 said(category_word(g.main_category()), lang)
             }
-            (7, By::Stack | By::Line | By::Function, _) => {
+            (7, By::Line | By::Function, _) => {
                 known(frame.and_then(|f| names.path(f)).map(Into::into))
             }
             (5, _, Key::Category(_, certainty)) => said(certainty_word(certainty), lang),

@@ -40,7 +40,7 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
     let nests = Memo::new(move |_| {
         let (by, held) = (by.get(), held.get()?);
         let (outer, inner) = match by {
-            By::Stack | By::Line => (None, By::Line),
+            By::Stack | By::Line => (None, by),
             By::Function => (None, By::Function),
             other => (Some(other), By::Line),
         };
@@ -133,7 +133,10 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
 
 /// What a click on a tile picks.
 fn subject(group: &Group) -> Pick {
-    Pick::Allocation(group.largest.0)
+    match group.key {
+        Key::Stack(Some(stack)) => Pick::Stack(stack.0),
+        _ => Pick::Allocation(group.largest.0),
+    }
 }
 
 fn outer_name(names: &Names, nest: &Nest, lang: present::Lang) -> String {
@@ -154,6 +157,9 @@ fn inner_name(names: &Names, nest: &Nest, group: &Group, lang: present::Lang) ->
                 line => format!("{} :{line}", names.function(frame)),
             }
         }
+        (Outer::File(_), Key::Stack(stack)) => names
+            .innermost(stack)
+            .unwrap_or_else(|| names.key(group.key, lang)),
         (_, key) => names.key(key, lang),
     }
 }
