@@ -121,6 +121,10 @@ fn owner(file: &str) -> Owner {
             Owner::Library
         };
     }
+    // The profiler cuts what Python's search path has in common.
+    if file.starts_with("torch/") {
+        return Owner::Torch;
+    }
     if file.contains("/torch/nn/") || file.contains("/torch/_") || file.contains("/torch/utils/") {
         return Owner::Torch;
     }

@@ -1,5 +1,6 @@
 //! Memory snapshots: reader, tables, replay and analyses.
 
+mod agreement;
 mod analyses;
 mod diff;
 mod exact;
@@ -9,6 +10,7 @@ mod hostile;
 mod make;
 mod merged;
 mod moments;
+mod profiler;
 mod properties;
 mod readers;
 mod state;
