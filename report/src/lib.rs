@@ -17,6 +17,7 @@
 //! * [`read`]: one source format a file; each turns bytes into a [`model::Rank`].
 //! * [`container`]: the packed form that an HTML report carries, and back.
 //! * [`mod@merge`]: several inputs of one rank become one.
+//! * [`mod@pause`]: long work in pieces, for a page that must not freeze.
 //! * [`analyze`]: one question a file; each turns tables into an answer.
 //!
 //! # Design constraints
@@ -37,6 +38,7 @@ pub mod container;
 mod error;
 pub mod merge;
 pub mod model;
+pub mod pause;
 pub mod read;
 
 pub use error::Error;

@@ -7,6 +7,7 @@
 //! zoom.
 
 use crate::model::Bytes;
+use crate::pause::{Pauses, now};
 
 /// Born before the history began.
 pub const BEFORE: u32 = u32::MAX;
@@ -40,6 +41,17 @@ impl Stacked {
     /// later row wins. Rows beyond 2^31 are left out.
     #[must_use]
     pub fn new(events: usize, size: Vec<u64>, born: &[u32], freed: &[u32]) -> Self {
+        now(Self::in_pieces(events, size, born, freed, Pauses::NONE))
+    }
+
+    /// As [`Self::new`], with pauses.
+    pub async fn in_pieces(
+        events: usize,
+        size: Vec<u64>,
+        born: &[u32],
+        freed: &[u32],
+        pauses: Pauses<'_>,
+    ) -> Self {
         let mut ops = vec![NONE; events];
         let rows = size.len().min(FREED as usize - 1);
         for id in 0..rows as u32 {
@@ -60,15 +72,17 @@ impl Stacked {
             checkpoints: vec![before],
             total: Bytes::default(),
         };
-        this.prepare();
+        pauses.here().await;
+        this.prepare(pauses).await;
         this
     }
 
-    fn prepare(&mut self) {
+    async fn prepare(&mut self, pauses: Pauses<'_>) {
         let mut live = Live::of(self.size.len(), &self.checkpoints[0]);
         let mut sum = self.sum(&self.checkpoints[0]);
         for event in 0..self.ops.len() {
             if event > 0 && event % STRIDE == 0 {
+                pauses.here().await;
                 self.checkpoints.push(live.iter().collect());
             }
             let op = self.ops[event];

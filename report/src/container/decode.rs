@@ -116,6 +116,35 @@ impl Container {
     /// [`Error::Malformed`] when there is no such rank, a slab is missing, cut off or fails its
     /// checksum, or a column refers to rows that are not there.
     pub fn rank(&self, index: usize) -> Result<Rank> {
+        #[cfg(feature = "snapshot")]
+        return crate::pause::now(self.rank_in_pieces(index, crate::pause::Pauses::NONE));
+        #[cfg(not(feature = "snapshot"))]
+        self.base(index)
+    }
+
+    /// As [`Self::rank`], with pauses.
+    ///
+    /// # Errors
+    /// As [`Self::rank`].
+    #[cfg(feature = "snapshot")]
+    pub async fn rank_in_pieces(
+        &self,
+        index: usize,
+        pauses: crate::pause::Pauses<'_>,
+    ) -> Result<Rank> {
+        let mut rank = self.base(index)?;
+        pauses.here().await;
+        if let Some(entry) = self.header.ranks.get(index)
+            && let Some(snapshot) = &entry.snapshot
+        {
+            let columns = Columns { of: self, entry };
+            rank.snapshot = Some(columns.snapshot(snapshot, pauses).await?);
+        }
+        Ok(rank)
+    }
+
+    /// A rank without its snapshot.
+    fn base(&self, index: usize) -> Result<Rank> {
         let Some(entry) = self.header.ranks.get(index) else {
             let found = format!("{} ranks", self.header.ranks.len());
             return Err(damaged(
@@ -125,6 +154,17 @@ impl Container {
                 &found,
             ));
         };
+        // Half a rank would look like a whole one.
+        #[cfg(not(feature = "snapshot"))]
+        if entry.unread.is_some() {
+            return Err(Error::Unsupported {
+                name: self.name.clone(),
+                expected: "a runtime report".to_owned(),
+                found: "a memory snapshot, which this page's viewer does not show: open the file \
+                        itself, or drop it on the page that `memscope viewer` writes"
+                    .to_owned(),
+            });
+        }
         let columns = Columns { of: self, entry };
         let rank = Rank {
             source: entry.source.clone(),
@@ -138,14 +178,7 @@ impl Container {
             events: columns.events("events", entry.events)?,
             recorded_top: columns.events("top", entry.recorded_top)?,
             tensors: columns.tensors()?,
-            #[cfg(not(feature = "snapshot"))]
             snapshot: None,
-            #[cfg(feature = "snapshot")]
-            snapshot: entry
-                .snapshot
-                .as_ref()
-                .map(|s| columns.snapshot(s))
-                .transpose()?,
         };
         Ok(rank)
     }
@@ -290,6 +323,26 @@ impl Columns<'_> {
         Ok(series)
     }
 
+    /// The numbers of a column that is its own, one after the other.
+    #[cfg(feature = "snapshot")]
+    pub(super) fn plain(&self, name: &str, rows: u64) -> Result<Codes<'_>> {
+        let entry = self.find(name)?;
+        if entry.coding != Coding::Plain {
+            return Err(self.bad(name, "plain numbers"));
+        }
+        let slab = self.of.slab(entry)?;
+        // Every number takes at least a byte.
+        if rows != entry.count || rows > MAX_NUMBERS.min(slab.len() as u64) {
+            return Err(self.bad(name, &format!("{rows} rows")));
+        }
+        Ok(Codes {
+            of: self,
+            name: name.to_owned(),
+            slab,
+            at: 0,
+        })
+    }
+
     fn strings(&self) -> Result<StringTable> {
         let entry = self.find("strings.text")?;
         let text = match entry.coding {
@@ -416,5 +469,60 @@ impl Columns<'_> {
             return Err(self.bad("lists.end", "rising ends from 0"));
         }
         Ok(out)
+    }
+}
+
+/// A column of plain numbers that is being decoded.
+#[cfg(feature = "snapshot")]
+pub(super) struct Codes<'a> {
+    of: &'a Columns<'a>,
+    name: String,
+    slab: Vec<u8>,
+    at: usize,
+}
+
+#[cfg(feature = "snapshot")]
+impl Codes<'_> {
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<u64> {
+        // Nearly every number is small.
+        if let Some(&code) = self.slab.get(self.at)
+            && code < 0x80
+        {
+            self.at += 1;
+            return Ok(code.into());
+        }
+        self.long()
+    }
+
+    fn long(&mut self) -> Result<u64> {
+        let mut rest = self.slab.get(self.at..).unwrap_or_default();
+        let before = rest.len();
+        let code = super::varint::take(&mut rest).ok_or_else(|| self.bad("whole numbers"))?;
+        self.at += before - rest.len();
+        Ok(code)
+    }
+
+    /// The next number, which must be below `limit`.
+    #[inline]
+    pub(super) fn below(&mut self, limit: usize) -> Result<u32> {
+        let code = self.next()?;
+        u32::try_from(code)
+            .ok()
+            .filter(|&c| (c as usize) < limit)
+            .ok_or_else(|| self.bad(&format!("ids below {limit}")))
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<()> {
+        if self.at == self.slab.len() {
+            return Ok(());
+        }
+        Err(self.bad("no more numbers than rows"))
+    }
+
+    #[cold]
+    pub(super) fn bad(&self, expected: &str) -> Error {
+        self.of.bad(&self.name, expected)
     }
 }

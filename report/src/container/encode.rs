@@ -64,6 +64,8 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
             headline: Headline::of(rank),
             events: rank.events.len() as u64,
             recorded_top: rank.recorded_top.len() as u64,
+            #[cfg(not(feature = "snapshot"))]
+            unread: None,
             columns,
         });
     }

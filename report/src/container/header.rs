@@ -47,6 +47,10 @@ pub struct RankEntry {
     /// Moments of the rank's memory timeline; `None` when it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<u64>,
+    /// There is a memory snapshot, of which this program knows nothing.
+    #[cfg(not(feature = "snapshot"))]
+    #[serde(default, rename = "snapshot", skip_serializing)]
+    pub(crate) unread: Option<serde::de::IgnoredAny>,
     /// Directory of the rank's columns.
     pub columns: Vec<ColumnEntry>,
 }

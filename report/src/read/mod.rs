@@ -24,7 +24,7 @@ use crate::model::Report;
 use crate::{Error, container};
 
 #[cfg(feature = "snapshot")]
-pub use stream::read_stream;
+pub use stream::{read_sized, read_stream};
 
 /// An input held in memory.
 #[derive(Debug, Clone, Copy)]
@@ -108,10 +108,16 @@ fn describe_head(head: &[u8]) -> String {
         head if head.trim_ascii().is_empty() => "only white space".to_owned(),
         #[cfg(not(feature = "snapshot"))]
         [0x80, 2..=5, ..] => {
-            "a Python pickle (PyTorch memory snapshots are not shown yet)".to_owned()
+            "a Python pickle. This page shows runtime reports only: drop a memory snapshot on the \
+             page that `memscope viewer` writes, or use `memscope render`"
+                .to_owned()
         }
         #[cfg(not(feature = "snapshot"))]
-        [0x1f, 0x8b, ..] => "gzip-compressed data (decompress it first)".to_owned(),
+        [0x1f, 0x8b, ..] => {
+            "gzip-compressed data, which this page does not read: decompress it, or drop it on the \
+             page that `memscope viewer` writes"
+                .to_owned()
+        }
         #[cfg(not(feature = "snapshot"))]
         [b'[', ..] => "a JSON list (a runtime report is a JSON object)".to_owned(),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text (save it as UTF-8)".to_owned(),
@@ -160,7 +166,7 @@ pub fn read(input: Input<'_>) -> Result<Report> {
     match Format::detect(input.name, head)? {
         #[cfg(feature = "snapshot")]
         Format::Snapshot | Format::SnapshotJson | Format::Compressed => {
-            read_stream(input.name, input.bytes)
+            read_sized(input.name, input.bytes, Some(input.bytes.len() as u64))
         }
         Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
         Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),

@@ -13,6 +13,15 @@ use crate::{Error, container};
 /// # Errors
 /// See [`Error`].
 pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
+    read_sized(name, source, None)
+}
+
+/// As [`read_stream`], told how many bytes `source` has: its tables are then made as large as they
+/// will be at once. A size that is wrong costs memory or time, no more.
+///
+/// # Errors
+/// See [`Error`].
+pub fn read_sized(name: &str, source: impl Read, size: Option<u64>) -> Result<Report> {
     let io = |source| Error::Io {
         name: name.to_owned(),
         offset: 0,
@@ -29,7 +38,9 @@ pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
     let mut source = std::io::Cursor::new(head).chain(source);
     match format {
         Format::RuntimeReport => read_runtime_report(name, source),
-        Format::Snapshot => Ok(Report::of(vec![snapshot::read_pickle(name, source)?])),
+        Format::Snapshot => Ok(Report::of(vec![crate::read::pickle::read(
+            name, source, size,
+        )?])),
         Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
         Format::Compressed => Err(Error::Unsupported {
             name: name.to_owned(),

@@ -71,6 +71,10 @@ pub(super) struct PageOptions {
     /// Write pages above 100 MiB, too
     #[arg(long)]
     pub(super) force: bool,
+    /// Pack the viewer for memory snapshots even if there is none, so that one can be dropped on
+    /// the page
+    #[arg(long)]
+    pub(super) whole_viewer: bool,
 }
 
 #[derive(Debug, Args)]

@@ -44,7 +44,8 @@ pub(super) fn render(
         out.write_all(&container).with_context(|| cannot(&target))?;
         container.len() as u64
     } else {
-        let page = Page::of(report, options.lang.map_or(Lang::En, Lang::from))?;
+        let lang = options.lang.map_or(Lang::En, Lang::from);
+        let page = Page::of(report, lang, options.whole_viewer)?;
         let size = page.size()?;
         let judgement = pack::judge(size, options.force)?;
         progress.clear();

@@ -25,7 +25,7 @@ pub(super) struct One {
     /// for stdin. What it is is told by its content
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     pub(super) input: PathBuf,
-    /// Which rank, where the input has several: its number, or its source's name
+    /// Which rank, where the input has several: its number, or the name of its source
     #[arg(long, value_name = "RANK")]
     rank: Option<String>,
     /// Which device [default: the one with the longest history]
@@ -106,7 +106,10 @@ fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
     };
     if let Some(wanted) = &one.rank {
         let is = |r: &Rank| {
-            r.number().map(|n| n.to_string()).as_ref() == Some(wanted) || r.source.name == *wanted
+            let name = &r.source.name;
+            r.number().is_some_and(|n| n.to_string() == *wanted)
+                || name == wanted
+                || name.ends_with(&format!("/{wanted}"))
         };
         let found: Vec<usize> = (0..with.len())
             .filter(|&i| with.get(i).is_some_and(is))

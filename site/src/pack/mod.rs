@@ -65,15 +65,16 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page about a report.
+    /// A page about a report. The program for snapshots is packed where the report has one, or
+    /// where `whole` asks for it.
     ///
     /// # Errors
     /// [`Error::NoViewer`] in a build without viewer; the others are defects of memscope.
-    pub fn of(report: Report, lang: Lang) -> Result<Self, Error> {
+    pub fn of(report: Report, lang: Lang, whole: bool) -> Result<Self, Error> {
         require_viewer()?;
         let data = container(&report)?;
         // A page of runtime reports carries no program for snapshots.
-        let viewer = if report.ranks.iter().any(|r| r.snapshot.is_some()) {
+        let viewer = if whole || report.ranks.iter().any(|r| r.snapshot.is_some()) {
             assets::WHOLE
         } else {
             assets::LEAN

@@ -7,6 +7,7 @@
 
 mod compare;
 mod errors;
+mod exports;
 mod folders;
 mod golden;
 mod inputs;
@@ -16,3 +17,5 @@ mod render;
 mod shell;
 mod summary;
 mod support;
+mod verbs;
+mod viz;

@@ -14,6 +14,8 @@
 
 #[cfg(feature = "snapshot")]
 pub mod allocator;
+#[cfg(feature = "snapshot")]
+pub mod brief;
 pub mod chart;
 pub mod compare;
 pub mod export;

@@ -49,6 +49,17 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
         if n == 0 {
             out += &format!("<p><i>{}</i></p>\n", html(Word::StaticNote.text(lang)));
         }
+        #[cfg(feature = "snapshot")]
+        if let Some(a) = &facts.snapshot {
+            out += &memory(a, rank, facts, lang)?;
+            for (heading, rows) in crate::brief::sections(a, lang) {
+                out += &format!(
+                    "<h3>{}</h3>\n{}",
+                    html(&heading),
+                    html_table(rows.as_ref(), lang)
+                );
+            }
+        }
         if facts.peak.allocated.is_some_and(|p| p.bytes > 0) {
             out += &chart(rank, facts, lang)?;
         }
@@ -70,6 +81,35 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
         );
     }
     Ok(out)
+}
+
+/// Memory over time of a snapshot as SVG.
+#[cfg(feature = "snapshot")]
+fn memory(
+    a: &Arc<report::analyze::snapshot::Analysis>,
+    rank: &Rank,
+    facts: &Facts,
+    lang: Lang,
+) -> Result<String, DrawError> {
+    use crate::chart::memory::{Clock, Memory, Window};
+    use crate::chart::memory_lines::{areas, lines};
+    let memory = Memory::new(Arc::clone(a));
+    let window = Window::whole(Clock::Event);
+    let drawn = svg(WIDTH, HEIGHT, |area| {
+        areas(area, &memory, window, &Theme::LIGHT, 1.0)?;
+        lines(area, &memory, window, &Theme::LIGHT, 1.0, lang)
+    })?;
+    let label = format!(
+        "{}: {}",
+        Word::MemoryOverTime.text(lang),
+        headline(rank, facts, lang)
+    );
+    Ok(labelled(&drawn, &label))
+}
+
+fn labelled(svg: &str, label: &str) -> String {
+    let with = format!("<svg role=\"img\" aria-label=\"{}\" ", html(label));
+    svg.replacen("<svg ", &with, 1)
 }
 
 fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn Rows>)> {
@@ -118,14 +158,10 @@ pub fn chart(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Result<String, Draw
     let drawn = svg(WIDTH, HEIGHT, |area| {
         draw(area, &timeline, facts, view, &Theme::LIGHT, 1.0, lang)
     })?;
-    let label = html(&format!(
+    let label = format!(
         "{}: {}",
         Word::Timeline.text(lang),
         headline(rank, facts, lang)
-    ));
-    Ok(drawn.replacen(
-        "<svg ",
-        &format!("<svg role=\"img\" aria-label=\"{label}\" "),
-        1,
-    ))
+    );
+    Ok(labelled(&drawn, &label))
 }

@@ -190,6 +190,9 @@ fn page(
 
 /// One bit-packed run of the hybrid encoding, filled up with zeros to eight values.
 fn packed(out: &mut Vec<u8>, values: &[u32], width: u32) {
+    if values.is_empty() {
+        return;
+    }
     varint(out, (values.len().div_ceil(8) as u64) << 1 | 1);
     let (mut held, mut bits) = (0u64, 0);
     let filled = values.len().next_multiple_of(8);

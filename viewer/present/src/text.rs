@@ -18,7 +18,7 @@ const TOP: usize = 20;
 const WIDTH: usize = 56;
 
 /// The tables of a summary with their headings.
-fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Box<dyn Rows>)> {
+fn tables(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Vec<(String, Box<dyn Rows>)> {
     let mut out: Vec<(Word, Box<dyn Rows>)> = Vec::new();
     if let Some(holders) = &facts.holders {
         out.push((
@@ -40,7 +40,17 @@ fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Box<dyn Rows>)> {
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, Box::new(SkippedRows(skipped))));
     out.retain(|(_, rows)| !rows.is_empty());
-    out
+    let own = out
+        .into_iter()
+        .map(|(word, rows)| (word.text(lang).to_owned(), rows));
+    #[cfg(feature = "snapshot")]
+    if let Some(a) = &facts.snapshot {
+        return crate::brief::sections(a, lang)
+            .into_iter()
+            .chain(own)
+            .collect();
+    }
+    own.collect()
 }
 
 /// For a terminal.
@@ -67,12 +77,8 @@ pub fn text(ranks: &[Arc<Rank>], lang: Lang) -> String {
         for g in &facts.growth {
             out += &format!("* {}\n", finding(rank, g, lang));
         }
-        for (word, rows) in tables(rank, &facts) {
-            out += &format!(
-                "\n{}\n{}",
-                word.text(lang),
-                aligned(rows.as_ref(), WIDTH, lang)
-            );
+        for (heading, rows) in tables(rank, &facts, lang) {
+            out += &format!("\n{heading}\n{}", aligned(rows.as_ref(), WIDTH, lang));
         }
     }
     out
@@ -108,10 +114,10 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
         for g in &facts.growth {
             out += &format!("- {}\n", plain(&finding(rank, g, lang)));
         }
-        for (word, rows) in tables(rank, &facts) {
+        for (heading, rows) in tables(rank, &facts, lang) {
             out += &format!(
                 "\n## {}\n\n{}",
-                word.text(lang),
+                plain(&heading),
                 markdown(rows.as_ref(), None, lang)
             );
         }

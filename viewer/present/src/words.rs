@@ -163,6 +163,7 @@ words! {
     LinesAt: "Memory by line of code, up to this instant. Your own code first; then libraries, torch and C++.", "截至此刻按代码行统计的显存。先列出自己的代码，其后为库、torch 与 C++。";
     FlameTable: "Frames", "帧";
     // Memory over time
+    Inconsistent: "What does not fit together, and what the history does not know", "不一致之处与历史未知之处";
     MemoryOverTime: "Memory over time", "显存随时间变化";
     ByTime: "by time", "按时间";
     Requested: "requested", "请求";
@@ -242,8 +243,10 @@ words! {
     FreeReturnableMeans: "torch.cuda.empty_cache() would give it back", "torch.cuda.empty_cache() 可归还";
     LargestFreeMeans: "a larger request needs a new segment", "更大的请求需要新段";
     InactiveSplitMeans: "torch's inactive_split_bytes: free parts of split segments", "即 inactive_split_bytes：已分裂段中的空闲部分";
+    NotInHistory: "not in the history", "不在历史记录中";
+    PoolNotRecorded: "pool not recorded", "未记录内存池";
+    CategoryUnknown: "unknown purpose", "用途未知";
     AllPools: "all pools and streams", "所有内存池和流";
-    StackNotRecorded: "stack not recorded", "未记录调用栈";
     FromBefore: "before the history", "历史记录之前";
     NothingPinned: "No free memory is kept by live blocks.", "没有空闲显存被存活的块占住。";
     Blocks: "blocks", "块数";
@@ -261,16 +264,6 @@ words! {
     CategoryColumn: "category", "类别";
     AllocatedAt: "allocated at", "分配于";
     AllocatedBy: "allocated by", "分配位置";
-    CatParameter: "parameters", "参数";
-    CatGradient: "gradients", "梯度";
-    CatOptimizer: "optimizer state", "优化器状态";
-    CatActivation: "activations", "激活";
-    CatTemporary: "temporary", "临时";
-    CatInput: "inputs", "输入";
-    CatUnknown: "unknown purpose", "用途未知";
-    CertainStated: "stated", "已声明";
-    CertainLikely: "likely", "很可能";
-    CertainPossible: "possible", "可能";
     Pins: "What keeps free memory reserved", "什么占住了空闲显存";
     Segments: "Segments", "段";
     FirstInstant: "Before the first event", "首个事件之前";

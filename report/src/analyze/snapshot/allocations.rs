@@ -68,6 +68,8 @@ pub struct Allocations {
     pub(super) stream: Vec<StreamIndex>,
     pub(super) pool: Vec<u32>,
     pub(super) span: Vec<u32>,
+    /// Those that were freed before the history began and still waited for another stream then.
+    pub(super) freed_before: Vec<AllocationId>,
 }
 
 pub(super) const NEVER: u32 = u32::MAX;
@@ -136,6 +138,19 @@ impl Allocations {
     #[must_use]
     pub fn stack(&self, id: AllocationId) -> Option<StackId> {
         some(self.stack.get(id.index())).map(StackId)
+    }
+
+    /// Whether an allocation is freed but waits for another stream after an event; `at` is `None`
+    /// before the first one.
+    #[must_use]
+    pub fn waits(&self, id: AllocationId, at: Option<TraceId>) -> bool {
+        some(self.requested.get(id.index())).is_some_and(|f| at.is_some_and(|at| f <= at.0))
+            || self.was_freed_before(id)
+    }
+
+    /// Whether it was freed before the history began.
+    pub(super) fn was_freed_before(&self, id: AllocationId) -> bool {
+        self.freed_before.binary_search(&id).is_ok()
     }
 
     /// Every id.

@@ -4,17 +4,18 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::align;
 use super::allocations::AllocationId;
-use super::categories::{Categories, categories};
+use super::categories::{self, Categories, categories};
 use super::entries::Entries;
 use super::figures::{self, Figures};
 use super::instant::Instant;
 use super::live::LiveIndex;
-use super::replay::{Replay, replay};
+use super::replay::{self, Replay, replay};
 use super::sites::Sites;
 use super::steps::{self, Range, Step};
 use crate::analyze::stacked::{BEFORE, NEVER, Stacked};
 use crate::model::snapshot::{Device, Snapshot, TraceId};
 use crate::model::{Rank, StringTable};
+use crate::pause::{Pauses, now};
 
 static NOTHING: LazyLock<Snapshot> = LazyLock::new(Snapshot::default);
 
@@ -52,7 +53,30 @@ impl Analysis {
     #[must_use]
     pub fn on(rank: Arc<Rank>, device: Device) -> Option<Self> {
         let replay = replay(rank.snapshot.as_ref()?, device);
-        Some(Self {
+        Some(Self::with(rank, device, replay))
+    }
+
+    /// As [`Self::of`] with pauses, and with everything made that a first screen asks for.
+    pub async fn in_pieces(rank: Arc<Rank>, pauses: Pauses<'_>) -> Option<Self> {
+        let snapshot = rank.snapshot.as_ref()?;
+        let device = snapshot.main_device()?;
+        let replay = replay::in_pieces(snapshot, device, pauses).await;
+        let this = Self::with(Arc::clone(&rank), device, replay);
+        pauses.here().await;
+        let (rank, replay) = (&this.rank, &this.replay);
+        let found =
+            categories::in_pieces(&rank.strings, this.snapshot(), replay, this.sites(), pauses);
+        this.categories.set(found.await).ok();
+        this.stacked.set(this.stack(pauses).await).ok();
+        this.live();
+        pauses.here().await;
+        this.figures();
+        pauses.here().await;
+        Some(this)
+    }
+
+    fn with(rank: Arc<Rank>, device: Device, replay: Replay) -> Self {
+        Self {
             rank,
             device,
             replay,
@@ -66,7 +90,7 @@ impl Analysis {
             stacked: OnceLock::new(),
             entries: OnceLock::new(),
             sequence: OnceLock::new(),
-        })
+        }
     }
 
     /// The snapshot.
@@ -133,30 +157,26 @@ impl Analysis {
 
     /// Allocations stacked over time; events count from the device's first.
     pub fn stacked(&self) -> &Stacked {
-        self.stacked.get_or_init(|| {
-            let a = &self.replay.allocations;
-            let first = self.replay.first;
-            let from = |rows: &[u32], absent: u32| -> Vec<u32> {
-                rows.iter()
-                    .map(|&r| {
-                        r.checked_sub(first)
-                            .filter(|_| r != NEVER)
-                            .unwrap_or(absent)
-                    })
-                    .collect()
-            };
-            // Those from before the history come first and have no birth.
-            let mut born = from(&a.born, BEFORE);
-            for (id, row) in a.iter() {
-                if row.born.is_none()
-                    && let Some(slot) = born.get_mut(id.index())
-                {
-                    *slot = BEFORE;
-                }
-            }
-            let freed = from(&a.completed, NEVER);
-            Stacked::new(self.replay.events().len(), a.size.clone(), &born, &freed)
-        })
+        self.stacked.get_or_init(|| now(self.stack(Pauses::NONE)))
+    }
+
+    async fn stack(&self, pauses: Pauses<'_>) -> Stacked {
+        let a = &self.replay.allocations;
+        let first = self.replay.first;
+        let from = |rows: &[u32], absent: u32| -> Vec<u32> {
+            rows.iter()
+                .map(|&r| {
+                    r.checked_sub(first)
+                        .filter(|_| r != NEVER)
+                        .unwrap_or(absent)
+                })
+                .collect()
+        };
+        // Those from before the history have no birth: `NEVER` in the table, `BEFORE` here.
+        let born = from(&a.born, BEFORE);
+        let freed = from(&a.completed, NEVER);
+        let events = self.replay.events().len();
+        Stacked::in_pieces(events, a.size.clone(), &born, &freed, pauses).await
     }
 
     /// What every entry of the history is about.

@@ -11,10 +11,11 @@ use super::replay::Player;
 use super::spans::{self, Span};
 use crate::model::Value;
 use crate::model::snapshot::{Action, TraceId};
+use crate::pause::{PIECE, Pauses};
 
 impl Player<'_> {
     /// The state before the first event.
-    pub(super) fn before(&mut self) {
+    pub(super) async fn before(&mut self, pauses: Pauses<'_>) {
         let mut live = spans::last(self.snapshot, self.out.device);
         let mut cut = 0u64;
         for i in self.out.events().rev() {
@@ -31,7 +32,11 @@ impl Player<'_> {
             let row = self.snapshot.events.row(i);
             let ok = match action {
                 Action::SegmentAlloc | Action::SegmentMap => {
-                    spans::cut(&mut live, row.address, row.size).is_some()
+                    let made = spans::cut(&mut live, row.address, row.size);
+                    if let Some(made) = made {
+                        self.made.insert(i as u32, (made.pool, made.class));
+                    }
+                    made.is_some()
                 }
                 _ => spans::join(&mut live, spans::of_event(&row)).is_some(),
             };
@@ -41,21 +46,25 @@ impl Player<'_> {
             // A history without a state: nothing can be said about before.
             live.clear();
         }
-        let olds = self.olds(&live);
+        let olds = self.olds(&live, pauses).await;
         for span in live.into_values() {
             self.reserved = self.reserved.saturating_add(span.size);
             self.free.insert(span.address, span.size);
             self.add_span(span);
         }
-        for old in olds {
+        for (old, freed) in olds {
             self.place(&old);
             self.requested = self.requested.saturating_add(old.size);
             self.active = self.active.saturating_add(old.rounded);
-            self.allocated = self.allocated.saturating_add(old.rounded);
             let id = self.out.allocations.push(&Allocation {
                 span: self.span_at(old.address),
                 ..old
             });
+            if freed {
+                self.out.allocations.freed_before.push(id);
+            } else {
+                self.allocated = self.allocated.saturating_add(old.rounded);
+            }
             self.open.insert(old.address, id.0);
         }
         let first = self.out.events().next();
@@ -88,17 +97,29 @@ impl Player<'_> {
         self.out.reserved.after.reserve_exact(n);
     }
 
-    /// Allocations from before the history, by address.
-    fn olds(&self, live: &BTreeMap<u64, Span>) -> Vec<Allocation> {
+    /// Allocations from before the history, by address, and whether each was freed by then and
+    /// waited for another stream.
+    async fn olds(
+        &self,
+        live: &BTreeMap<u64, Span>,
+        pauses: Pauses<'_>,
+    ) -> Vec<(Allocation, bool)> {
         // Nothing lives where nothing is reserved, so a whole history needs no search.
         if live.is_empty() {
             return Vec::new();
         }
         let events = &self.snapshot.events;
+        // Where frees are recorded in two events, one that lacks the first began before. Where
+        // `skip_actions` dropped the first of all, none tells.
+        let actions = events.action.get(self.out.events()).unwrap_or_default();
+        let requests = actions.contains(&Action::FreeRequested);
         // By address: whether the use at hand began in the history.
         let mut seen: HashMap<u64, bool, FxBuildHasher> = HashMap::default();
         let mut olds = BTreeMap::new();
         for i in self.out.events() {
+            if i % PIECE == 0 {
+                pauses.here().await;
+            }
             let row = events.row(i);
             match row.action {
                 Action::Alloc => {
@@ -111,23 +132,27 @@ impl Player<'_> {
                         if span.is_none() {
                             continue;
                         }
+                        let freed = requests && row.action == Action::FreeCompleted;
                         olds.insert(
                             row.address,
-                            Allocation {
-                                address: row.address,
-                                size: row.size,
-                                rounded: self.rounding.round(row.size),
-                                rounded_known: false,
-                                born: None,
-                                free_requested: None,
-                                free_completed: None,
-                                // What is recorded with a free is where it was freed, or cannot be
-                                // told from that.
-                                stack: None,
-                                stream: row.stream,
-                                pool: row.pool.or(span.and_then(|s| s.pool)),
-                                span: None,
-                            },
+                            (
+                                Allocation {
+                                    address: row.address,
+                                    size: row.size,
+                                    rounded: self.rounding.round(row.size),
+                                    rounded_known: false,
+                                    born: None,
+                                    free_requested: None,
+                                    free_completed: None,
+                                    // What is recorded with a free is where it was freed, or cannot be
+                                    // told from that.
+                                    stack: None,
+                                    stream: row.stream,
+                                    pool: row.pool.or(span.and_then(|s| s.pool)),
+                                    span: None,
+                                },
+                                freed,
+                            ),
                         );
                     }
                 }
@@ -140,19 +165,22 @@ impl Player<'_> {
             }
             olds.insert(
                 address,
-                Allocation {
-                    address,
-                    size: block.requested.unwrap_or(block.size),
-                    rounded: block.size,
-                    rounded_known: true,
-                    born: None,
-                    free_requested: None,
-                    free_completed: None,
-                    stack: block.stack,
-                    stream: segment.stream,
-                    pool: segment.pool,
-                    span: None,
-                },
+                (
+                    Allocation {
+                        address,
+                        size: block.requested.unwrap_or(block.size),
+                        rounded: block.size,
+                        rounded_known: true,
+                        born: None,
+                        free_requested: None,
+                        free_completed: None,
+                        stack: block.stack,
+                        stream: segment.stream,
+                        pool: segment.pool,
+                        span: None,
+                    },
+                    false,
+                ),
             );
         }
         olds.into_values().collect()

@@ -11,11 +11,12 @@
 //!   temporary; what an OOM cut short may have been an activation;
 //! * elsewhere in the user's code: inputs where data is moved to the device, else unknown.
 
-use super::allocations::AllocationId;
+use super::allocations::{Allocation, AllocationId};
 use super::replay::Replay;
 use super::sites::{Owner, Sites};
 use crate::model::snapshot::{Snapshot, StackId, TraceId};
 use crate::model::{StringTable, snapshot::FrameId};
+use crate::pause::{PIECE, Pauses, now};
 
 /// Events after which memory of a forward pass is hardly a temporary: it may be kept by the program.
 const LONG: u32 = 256;
@@ -120,6 +121,17 @@ pub fn categories(
     replay: &Replay,
     sites: &Sites,
 ) -> Categories {
+    now(in_pieces(strings, snapshot, replay, sites, Pauses::NONE))
+}
+
+/// As [`categories`], with pauses.
+pub async fn in_pieces(
+    strings: &StringTable,
+    snapshot: &Snapshot,
+    replay: &Replay,
+    sites: &Sites,
+    pauses: Pauses<'_>,
+) -> Categories {
     let places: Vec<Place> = (0..snapshot.stacks.len() as u32)
         .map(|s| place(strings, snapshot, sites, StackId(s)))
         .collect();
@@ -138,7 +150,10 @@ pub fn categories(
             .any(|a| strings.get(a.name).starts_with("Optimizer.step"));
     let mut optimizer = Vec::new();
     let mut backward = Vec::new();
-    for (_, a) in allocations.iter() {
+    for (id, a) in allocations.iter() {
+        if id.index() % PIECE == 0 {
+            pauses.here().await;
+        }
         let Some(born) = a.born else { continue };
         match place_of(a.stack) {
             Place::Optimizer => optimizer.push(born),
@@ -157,62 +172,66 @@ pub fn categories(
         let at = marks.partition_point(|&m| m <= from);
         marks.get(at).is_some_and(|&m| to.is_none_or(|to| m < to))
     };
-    let mut rows: Vec<(Category, Certainty)> = allocations
-        .iter()
-        .map(|(_, a)| {
-            let place = place_of(a.stack);
-            let Some(born) = a.born else {
-                // From before the history: only the place can tell.
-                return match (a.stack, place) {
-                    (Some(_), Place::Build) => (Category::Parameter, Certainty::Likely),
-                    (Some(_), Place::Optimizer) => (Category::OptimizerState, Certainty::Possible),
-                    _ => (Category::Unknown, Certainty::None),
-                };
+    let sorted = |a: &Allocation| {
+        let place = place_of(a.stack);
+        let Some(born) = a.born else {
+            // From before the history: only the place can tell.
+            return match (a.stack, place) {
+                (Some(_), Place::Build) => (Category::Parameter, Certainty::Likely),
+                (Some(_), Place::Optimizer) => (Category::OptimizerState, Certainty::Possible),
+                _ => (Category::Unknown, Certainty::None),
             };
-            let end = a.free_requested.or(a.free_completed);
-            match place {
-                Place::Optimizer => {
-                    // State is still there when the next backward pass runs, or at the end.
-                    if end.is_none() || within(&backward, born, end) {
-                        (Category::OptimizerState, Certainty::Likely)
-                    } else {
-                        (Category::Temporary, Certainty::Likely)
-                    }
+        };
+        let end = a.free_requested.or(a.free_completed);
+        match place {
+            Place::Optimizer => {
+                // State is still there when the next backward pass runs, or at the end.
+                if end.is_none() || within(&backward, born, end) {
+                    (Category::OptimizerState, Certainty::Likely)
+                } else {
+                    (Category::Temporary, Certainty::Likely)
                 }
-                Place::Backward if recorded && trains => {
-                    if within(&optimizer, born, end) {
-                        (Category::Gradient, Certainty::Likely)
-                    } else if end.is_none() {
-                        (Category::Gradient, Certainty::Possible)
-                    } else {
-                        (Category::Temporary, Certainty::Possible)
-                    }
-                }
-                Place::Backward => (Category::Unknown, Certainty::None),
-                Place::Build => {
-                    if end.is_none() || within(&optimizer, born, end) {
-                        (Category::Parameter, Certainty::Likely)
-                    } else {
-                        (Category::Temporary, Certainty::Possible)
-                    }
-                }
-                Place::Forward => {
-                    if within(&backward, born, end) {
-                        (Category::Activation, Certainty::Likely)
-                    } else if end.is_none() || within(&replay.ooms, born, end) {
-                        // What an OOM cut short would have waited for the backward pass.
-                        (Category::Activation, Certainty::Possible)
-                    } else if end.is_some_and(|e| e.0 - born.0 > LONG) {
-                        (Category::Temporary, Certainty::Possible)
-                    } else {
-                        (Category::Temporary, Certainty::Likely)
-                    }
-                }
-                Place::Move => (Category::Input, Certainty::Possible),
-                Place::Other => (Category::Unknown, Certainty::None),
             }
-        })
-        .collect();
+            Place::Backward if recorded && trains => {
+                if within(&optimizer, born, end) {
+                    (Category::Gradient, Certainty::Likely)
+                } else if end.is_none() {
+                    (Category::Gradient, Certainty::Possible)
+                } else {
+                    (Category::Temporary, Certainty::Possible)
+                }
+            }
+            Place::Backward => (Category::Unknown, Certainty::None),
+            Place::Build => {
+                if end.is_none() || within(&optimizer, born, end) {
+                    (Category::Parameter, Certainty::Likely)
+                } else {
+                    (Category::Temporary, Certainty::Possible)
+                }
+            }
+            Place::Forward => {
+                if within(&backward, born, end) {
+                    (Category::Activation, Certainty::Likely)
+                } else if end.is_none() || within(&replay.ooms, born, end) {
+                    // What an OOM cut short would have waited for the backward pass.
+                    (Category::Activation, Certainty::Possible)
+                } else if end.is_some_and(|e| e.0 - born.0 > LONG) {
+                    (Category::Temporary, Certainty::Possible)
+                } else {
+                    (Category::Temporary, Certainty::Likely)
+                }
+            }
+            Place::Move => (Category::Input, Certainty::Possible),
+            Place::Other => (Category::Unknown, Certainty::None),
+        }
+    };
+    let mut rows: Vec<(Category, Certainty)> = Vec::with_capacity(allocations.len());
+    for (id, a) in allocations.iter() {
+        if id.index() % PIECE == 0 {
+            pauses.here().await;
+        }
+        rows.push(sorted(&a));
+    }
     for &(event, word) in &snapshot.events.category {
         let born = allocations.born.partition_point(|&b| {
             // Those from before the history come first and have no birth.

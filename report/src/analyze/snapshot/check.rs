@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::allocations::AllocationId;
+use super::allocations::{AllocationId, SpanId};
 use super::findings::FindingKind;
 use super::replay::Player;
-use crate::model::snapshot::{BlockRow, BlockState, SegmentRow};
+use crate::model::snapshot::{BlockRow, BlockState, PoolIndex, SegmentRow, Size};
 
 impl Player<'_> {
     /// Blocks of the final state that are in use or pending, by address.
@@ -23,9 +23,48 @@ impl Player<'_> {
             .collect()
     }
 
+    /// Takes from the final segments what their ranges' events did not say: before torch 2.12 the
+    /// history names no pools.
+    fn settle(&mut self) {
+        for segment in self.snapshot.segments.iter() {
+            if segment.device != self.out.device {
+                continue;
+            }
+            let id = self.span_ids.get(&segment.address);
+            let span = id.and_then(|id| self.out.spans.rows.get_mut(id.0 as usize));
+            if let Some(span) = span.filter(|s| s.size == segment.total_size) {
+                span.pool = span.pool.or(segment.pool);
+                if segment.size != Size::Unknown {
+                    span.class = segment.size;
+                }
+            }
+        }
+        let pool = |id: Option<SpanId>| id.and_then(|id| self.out.spans.get(id)?.pool);
+        let found: Vec<(usize, PoolIndex)> = self
+            .out
+            .allocations
+            .iter()
+            .filter(|(_, a)| a.pool.is_none())
+            .filter_map(|(id, a)| {
+                let lives = a.free_completed.is_none();
+                let here = pool(a.span).or_else(|| {
+                    // A mapped range that grew is another one by now.
+                    pool(self.span_at(a.address).filter(|_| lives))
+                });
+                Some((id.index(), here?))
+            })
+            .collect();
+        for (i, pool) in found {
+            if let Some(slot) = self.out.allocations.pool.get_mut(i) {
+                *slot = pool.0;
+            }
+        }
+    }
+
     /// Holds the end of the history against the snapshot's own state.
     pub(super) fn end(&mut self) {
         self.out.active_end = self.active;
+        self.settle();
         let blocks = self.final_blocks();
         let mut total = 0u64;
         for segment in self.snapshot.segments.iter() {

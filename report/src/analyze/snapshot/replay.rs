@@ -19,8 +19,9 @@ use super::findings::{FindingKind, Findings};
 use super::rounding::Rounding;
 use super::spans::{self, Span, Spans};
 use crate::model::snapshot::{
-    Action, BlockState, Device, Size, Snapshot, StackId, TraceId, TraceRow,
+    Action, BlockState, Device, PoolIndex, Size, Snapshot, StackId, TraceId, TraceRow,
 };
+use crate::pause::{PIECE, Pauses, now};
 
 /// A figure and the event after which it first stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +156,11 @@ pub(super) type Open = HashMap<u64, u32, FxBuildHasher>;
 /// Plays the history of one device.
 #[must_use]
 pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
+    now(in_pieces(snapshot, device, Pauses::NONE))
+}
+
+/// As [`replay`], with pauses.
+pub async fn in_pieces(snapshot: &Snapshot, device: Device, pauses: Pauses<'_>) -> Replay {
     let range = snapshot.trace(device);
     let mut player = Player {
         snapshot,
@@ -163,6 +169,7 @@ pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
         span_ids: BTreeMap::new(),
         free: BTreeMap::new(),
         open: Open::default(),
+        made: HashMap::default(),
         requested: 0,
         allocated: 0,
         active: 0,
@@ -184,9 +191,12 @@ pub fn replay(snapshot: &Snapshot, device: Device) -> Replay {
             ooms: Vec::new(),
         },
     };
-    player.before();
-    for i in range {
-        player.event(TraceId(i as u32), &snapshot.events.row(i));
+    player.before(pauses).await;
+    for start in range.clone().step_by(PIECE) {
+        for i in start..range.end.min(start + PIECE) {
+            player.event(TraceId(i as u32), &snapshot.events.row(i));
+        }
+        pauses.here().await;
     }
     player.end();
     player.out
@@ -202,6 +212,8 @@ pub(super) struct Player<'a> {
     pub(super) free: BTreeMap<u64, u64>,
     /// Allocations in use or pending, by address.
     pub(super) open: Open,
+    /// By event that reserves memory: pool and class of the final segment that it became part of.
+    pub(super) made: HashMap<u32, (Option<PoolIndex>, Size), FxBuildHasher>,
     pub(super) requested: u64,
     pub(super) allocated: u64,
     pub(super) active: u64,
@@ -351,7 +363,7 @@ impl Player<'_> {
         if let Some(slot) = self.out.allocations.completed.get_mut(i) {
             *slot = at.0;
         }
-        if a.free_requested.is_none() {
+        if a.free_requested.is_none() && !self.out.allocations.was_freed_before(AllocationId(id)) {
             self.allocated = self.allocated.saturating_sub(a.rounded);
         }
         self.requested = self.requested.saturating_sub(a.size);
@@ -384,8 +396,10 @@ impl Player<'_> {
     fn reserve(&mut self, at: TraceId, row: &TraceRow) {
         let mut span = spans::of_event(row);
         span.born = Some(at);
+        let made = self.made.get(&at.0).copied();
+        span.pool = span.pool.or(made.and_then(|m| m.0));
         if span.expandable
-            && let Some(class) = self.class_of(row)
+            && let Some(class) = made.map(|m| m.1).or_else(|| self.class_of(row))
         {
             span.class = class;
         }

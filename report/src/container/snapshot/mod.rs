@@ -9,6 +9,7 @@
 //! * `time`: 0 for none, else 1 + the zigzag difference to the last known, in `time_unit` ns;
 //! * `compile_context`, `user_metadata`: 0 for what the row above had, else 1 + the string.
 
+mod history;
 mod open;
 mod pack;
 

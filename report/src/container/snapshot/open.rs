@@ -1,27 +1,23 @@
 //! Opening a snapshot.
 
-use super::{Last, SnapshotEntry};
+use super::SnapshotEntry;
+use super::history::Limits;
 use crate::container::decode::Columns;
-use crate::container::varint::unzigzag;
 use crate::error::Result;
 use crate::model::snapshot::{
-    Action, Annotation, Annotations, BlockState, Blocks, Device, FrameId, FrameTable, FxNode,
-    PoolIndex, SegmentRow, Segments, Size, Snapshot, StackId, StackTable, Stage, StreamIndex,
-    TraceEvents, TraceId,
+    Annotation, Annotations, BlockState, Blocks, Device, FrameId, FrameTable, FxNode, PoolIndex,
+    SegmentRow, Segments, Size, Snapshot, StackId, StackTable, Stage, StreamIndex,
 };
 use crate::model::{Bytes, StringId};
-
-/// How many rows each table has, for the checks of ids.
-struct Limits {
-    strings: usize,
-    stacks: usize,
-    streams: usize,
-    pools: usize,
-}
+use crate::pause::Pauses;
 
 impl Columns<'_> {
     /// The snapshot of a rank.
-    pub(in crate::container) fn snapshot(&self, entry: &SnapshotEntry) -> Result<Snapshot> {
+    pub(in crate::container) async fn snapshot(
+        &self,
+        entry: &SnapshotEntry,
+        pauses: Pauses<'_>,
+    ) -> Result<Snapshot> {
         let strings = self.find("strings.length")?.count as usize;
         let frames = self.frames(strings)?;
         let stacks = self.stacks(frames.len())?;
@@ -31,9 +27,9 @@ impl Columns<'_> {
             streams: entry.streams.len(),
             pools: entry.pools.len(),
         };
-        let events = self.trace(entry, &limits)?;
+        let events = self.history(entry, &limits, pauses).await?;
         let (segments, blocks) = self.state(&limits)?;
-        let annotations = self.annotations(entry, &limits)?;
+        let annotations = self.annotations(entry, &limits, pauses).await?;
         let n = events.len();
         let mut sorted = entry.devices.clone();
         sorted.sort_unstable_by_key(|d| (d.start, d.end));
@@ -55,15 +51,20 @@ impl Columns<'_> {
         })
     }
 
-    fn column(&self, name: &str, rows: Option<u64>) -> Result<Vec<u64>> {
+    pub(super) fn column(&self, name: &str, rows: Option<u64>) -> Result<Vec<u64>> {
         self.numbers(&format!("snapshot.{name}"), rows)
     }
 
-    fn below(&self, name: &str, rows: Option<u64>, limit: usize) -> Result<Vec<u32>> {
+    pub(super) fn below(&self, name: &str, rows: Option<u64>, limit: usize) -> Result<Vec<u32>> {
         self.ids(&format!("snapshot.{name}"), rows, limit)
     }
 
-    fn texts(&self, name: &str, rows: Option<u64>, strings: usize) -> Result<Vec<StringId>> {
+    pub(super) fn texts(
+        &self,
+        name: &str,
+        rows: Option<u64>,
+        strings: usize,
+    ) -> Result<Vec<StringId>> {
         let ids = self.below(name, rows, strings)?;
         Ok(ids.into_iter().map(StringId).collect())
     }
@@ -113,110 +114,6 @@ impl Columns<'_> {
             ends,
             frames: items.into_iter().map(FrameId).collect(),
         })
-    }
-
-    fn times(&self, name: &str, rows: u64, unit: u64) -> Result<Bytes> {
-        let mut last = 0u64;
-        let decode = |code: u64| match code.checked_sub(1) {
-            None => Some(Bytes::ABSENT),
-            Some(code) => {
-                last = last.wrapping_add(unzigzag(code) as u64);
-                last.checked_mul(unit).filter(|&t| t < 1 << 63)
-            }
-        };
-        let codes = self.column(name, Some(rows))?;
-        let times: Option<Vec<u64>> = codes.into_iter().map(decode).collect();
-        Ok(Bytes(times.ok_or_else(|| self.damaged_trace(name))?))
-    }
-
-    fn repeats(&self, name: &str, rows: u64, strings: usize) -> Result<Vec<StringId>> {
-        let mut last = StringId::EMPTY;
-        let codes = self.below(name, Some(rows), strings.saturating_add(1))?;
-        Ok(codes
-            .into_iter()
-            .map(|code| {
-                if let Some(id) = code.checked_sub(1) {
-                    last = StringId(id);
-                }
-                last
-            })
-            .collect())
-    }
-
-    fn trace(&self, entry: &SnapshotEntry, limits: &Limits) -> Result<TraceEvents> {
-        let rows = entry.events;
-        let action = self.below("trace.action", Some(rows), Action::ALL.len())?;
-        let action = action
-            .into_iter()
-            .filter_map(|a| Action::ALL.get(a as usize).copied())
-            .collect();
-        let addresses = self.column("trace.addresses", None)?;
-        let address = self.below("trace.address", Some(rows), addresses.len() + 1)?;
-        let size = self.column("trace.size", Some(rows))?;
-        let stack = self.below("trace.stack", Some(rows), limits.stacks + 2)?;
-        let stream = self.below("trace.stream", Some(rows), limits.streams.max(1) + 1)?;
-        let pool = self.below("trace.pool", Some(rows), limits.pools + 2)?;
-        let mut events = TraceEvents {
-            action,
-            time_ns: self.times("trace.time", rows, entry.time_unit)?,
-            compile_context: self.repeats("trace.compile_context", rows, limits.strings)?,
-            user_metadata: self.repeats("trace.user_metadata", rows, limits.strings)?,
-            ..TraceEvents::default()
-        };
-        let n = address.len();
-        events.address.reserve_exact(n);
-        events.size.reserve_exact(n);
-        events.stack.reserve_exact(n);
-        events.stream.reserve_exact(n);
-        events.pool.reserve_exact(n);
-        let mut last = vec![Last::default(); addresses.len()];
-        let mut place = 0usize;
-        let codes = address
-            .into_iter()
-            .zip(size)
-            .zip(stack)
-            .zip(stream)
-            .zip(pool);
-        for ((((address, size), stack), stream), pool) in codes {
-            if let Some(new) = address.checked_sub(1) {
-                place = new as usize;
-            }
-            let (Some(&address), Some(now)) = (addresses.get(place), last.get_mut(place)) else {
-                return Err(self.damaged_trace("trace.address"));
-            };
-            if size > 0 {
-                now.size = size - 1;
-            }
-            // One up for "not the same", and once more for "not absent".
-            if let Some(code) = stack.checked_sub(1) {
-                now.stack = code.checked_sub(1).unwrap_or(StackId::ABSENT);
-            }
-            if let Some(code) = stream.checked_sub(1) {
-                now.stream = u16::try_from(code).unwrap_or(u16::MAX);
-            }
-            if let Some(code) = pool.checked_sub(1) {
-                now.pool = code.checked_sub(1).unwrap_or(u32::MAX);
-            }
-            events.address.push(address);
-            events.size.push(now.size);
-            events.stack.push(now.stack);
-            events.stream.push(StreamIndex(now.stream));
-            events.pool.push(now.pool);
-        }
-        events.forward_frames = self.sparse("forward_frames", n, limits)?;
-        events.internal_metadata = self.sparse("internal_metadata", n, limits)?;
-        events.category = self.sparse("category", n, limits)?;
-        let row = self.below("device_free.row", None, n)?;
-        let free = self.column("device_free.bytes", Some(row.len() as u64))?;
-        events.device_free = row.into_iter().map(TraceId).zip(free).collect();
-        Ok(events)
-    }
-
-    fn sparse(&self, name: &str, n: usize, limits: &Limits) -> Result<Vec<(TraceId, StringId)>> {
-        let row = self.below(&format!("{name}.row"), None, n)?;
-        let rows = Some(row.len() as u64);
-        let text = self.texts(&format!("{name}.text"), rows, limits.strings)?;
-        Ok(row.into_iter().map(TraceId).zip(text).collect())
     }
 
     fn devices(&self, name: &str, rows: Option<u64>) -> Result<Vec<Device>> {
@@ -292,12 +189,19 @@ impl Columns<'_> {
         Ok((segments, blocks))
     }
 
-    fn annotations(&self, entry: &SnapshotEntry, limits: &Limits) -> Result<Annotations> {
+    async fn annotations(
+        &self,
+        entry: &SnapshotEntry,
+        limits: &Limits,
+        pauses: Pauses<'_>,
+    ) -> Result<Annotations> {
         let stage = self.below("annotations.stage", None, 2)?;
         let rows = stage.len() as u64;
         let name = self.texts("annotations.name", Some(rows), limits.strings)?;
         let device = self.devices("annotations.device", Some(rows))?;
-        let time = self.times("annotations.time", rows, entry.time_unit)?;
+        let time = self
+            .times("annotations.time", rows, entry.time_unit, pauses)
+            .await?;
         let all = stage.into_iter().zip(name).zip(device).enumerate();
         Ok(Annotations {
             rows: all

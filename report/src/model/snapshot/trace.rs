@@ -183,6 +183,27 @@ impl TraceEvents {
         self.pool.push(row.pool.map_or(Self::NO_POOL, |p| p.0));
     }
 
+    /// Events that fit before the columns grow.
+    #[cfg(feature = "snapshot")]
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.action.capacity() - self.action.len()
+    }
+
+    /// Makes room for so many events more.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.action.reserve_exact(more);
+        self.address.reserve_exact(more);
+        self.size.reserve_exact(more);
+        self.stream.reserve_exact(more);
+        self.time_ns.0.reserve_exact(more);
+        self.compile_context.reserve_exact(more);
+        self.user_metadata.reserve_exact(more);
+        self.stack.reserve_exact(more);
+        self.pool.reserve_exact(more);
+    }
+
     /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {

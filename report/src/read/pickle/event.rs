@@ -2,9 +2,12 @@
 
 use std::io::Read;
 
+use super::bytes::Bytes;
 use super::frames;
+use super::memo::Memo;
 use super::opcode as op;
-use super::walk::Walk;
+use super::shape::Shape;
+use super::walk::{MAX_STACK, Walk};
 use crate::error::Result;
 use crate::model::StringId;
 use crate::model::snapshot::{PoolId, StackId, TraceRow};
@@ -15,69 +18,28 @@ use crate::read::snapshot::rows::{Extra, action};
 /// Bytes that an event may take to be read here.
 const LONGEST: usize = frames::LONGEST + 512;
 
+/// Events after which the number of all can be told from the size of the file.
+const ENOUGH: usize = 4096;
+/// How much room is made beyond that number.
+const SPARE: f64 = 1.05;
+/// Events that room is made for at once, at most: the size may be wrong.
+const MOST: usize = 1 << 24;
+
 /// What is kept between two events.
 #[derive(Default)]
 pub(super) struct Guess {
     /// Events in a row that did not fit; after many of them the short way is tried less.
     misses: u32,
+    /// How the last event was written.
+    shape: Shape,
+    /// Where the first event begins.
+    first: Option<u64>,
 }
 
-/// Bytes being looked at.
-struct Bytes<'a> {
-    all: &'a [u8],
-    at: usize,
-}
-
-impl Bytes<'_> {
-    #[inline]
-    fn next(&mut self) -> Option<u8> {
-        let byte = *self.all.get(self.at)?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    #[inline]
-    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let chunk = *self.all.get(self.at..)?.first_chunk::<N>()?;
-        self.at += N;
-        Some(chunk)
-    }
-
-    /// A whole number of `LONG1`, not negative.
-    #[inline]
-    fn long(&mut self) -> Option<u64> {
-        let length = usize::from(self.next()?);
-        if let (1..=8, Some(&wide)) = (length, self.all.get(self.at..)?.first_chunk::<8>()) {
-            self.at += length;
-            let value = u64::from_le_bytes(wide) << (64 - 8 * length) >> (64 - 8 * length);
-            // The sign is the highest bit of what is there.
-            return (value >> (8 * length - 1) == 0).then_some(value);
-        }
-        let bytes = self.all.get(self.at..self.at + length)?;
-        let (&[0], low) = bytes.split_last_chunk::<1>().map(|(low, top)| (top, low))? else {
-            return None;
-        };
-        self.at += length;
-        low.first_chunk::<8>()
-            .filter(|_| low.len() == 8)
-            .map(|&low| u64::from_le_bytes(low))
-    }
-
-    /// The memo slot that an opcode names.
-    #[inline]
-    fn slot(&mut self, code: u8) -> Option<usize> {
-        match code {
-            op::BINGET => Some(usize::from(self.next()?)),
-            op::LONG_BINGET => Some(u32::from_le_bytes(self.chunk()?) as usize),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn memoised(&mut self) -> bool {
-        let yes = self.all.get(self.at) == Some(&op::MEMOIZE);
-        self.at += usize::from(yes);
-        yes
+impl Guess {
+    /// Forgets the last event, because the memo changed.
+    pub(super) fn forget(&mut self) {
+        self.shape.forget();
     }
 }
 
@@ -94,62 +56,140 @@ impl<R: Read> Walk<'_, R> {
         if self.memoised != self.memo.len() {
             return Ok(false);
         }
+        if self.again()? {
+            return Ok(true);
+        }
         let before = self.memo.len();
         self.build.offset = self.window.offset();
         match self.try_event()? {
-            Some((row, extra, length)) => {
-                let event = self.build.push_event(&row, &extra);
+            Some(read) => {
+                let event = self.build.push_event(&read.row, &read.extra);
                 let event = self.built(event)?;
-                if let Some(slot) = self.memo.get_mut(before) {
-                    // The dictionary's own slot, if it has one, comes first.
-                    if *slot == Val::Empty {
-                        *slot = event;
-                    }
+                if read.memoised {
+                    // The dictionary's own slot comes first.
+                    self.memo.set(before, event);
                 }
                 self.memoised = self.memo.len();
-                self.window.at += length;
+                self.window.at += read.length;
                 self.guess.misses = 0;
+                self.guess.first.get_or_insert(self.build.offset);
                 self.push(event)?;
                 Ok(true)
             }
             None => {
                 self.memo.truncate(before);
+                self.guess.forget();
                 self.guess.misses = self.guess.misses.saturating_add(1);
                 Ok(false)
             }
         }
     }
 
+    /// Reads events as long as they are written as the last one.
     #[inline]
-    fn try_event(&mut self) -> Result<Option<(TraceRow, Extra, usize)>> {
+    fn again(&mut self) -> Result<bool> {
+        let mut any = false;
+        let mut row = TraceRow::default();
+        loop {
+            if self.build.room() == 0 {
+                self.make_room();
+            }
+            let Self {
+                window,
+                build,
+                memo,
+                runs,
+                guess,
+                stack,
+                ..
+            } = self;
+            let most = build.room().min(MAX_STACK.saturating_sub(stack.len()));
+            let (offset, mut rest) = (window.offset(), window.rest());
+            let all = rest.len();
+            let mut read = 0;
+            while read < most {
+                let before = memo.len();
+                build.offset = offset + (all - rest.len()) as u64;
+                let Some(after) = guess.shape.again(rest, &mut row, memo, runs, build) else {
+                    memo.truncate(before);
+                    break;
+                };
+                stack.push(build.push_row(&row));
+                rest = after;
+                read += 1;
+            }
+            let taken = all - rest.len();
+            window.at += taken;
+            any |= read > 0;
+            self.memoised = self.memo.len();
+            // What stands in the way: the end of the window, or something else than an event.
+            if read < most || most == 0 {
+                return Ok(any);
+            }
+        }
+    }
+
+    /// Makes room for the events that are still to come, by what they took so far.
+    #[cold]
+    fn make_room(&mut self) {
+        let events = self.build.events();
+        // As any vector grows.
+        let mut more = events.max(ENOUGH);
+        if let Some(size) = self.size.filter(|_| events >= ENOUGH) {
+            let at = self.window.offset();
+            let taken = at.saturating_sub(self.guess.first.unwrap_or(0)).max(1);
+            let all = size.saturating_sub(at) as f64 * events as f64 / taken as f64;
+            more = ((all * SPARE) as usize).clamp(ENOUGH, MOST);
+            self.memo.reserve(more * self.memo.len() / events);
+        }
+        self.build.reserve_events(more);
+    }
+
+    #[inline]
+    fn try_event(&mut self) -> Result<Option<Event>> {
         let Self {
             window,
             build,
             memo,
             runs,
+            guess,
             ..
         } = self;
         let all = window.rest();
         let mut bytes = Bytes { all, at: 1 };
-        if bytes.memoised() {
+        let memoised = bytes.memoised();
+        if memoised {
             memo.push(Val::Empty);
         }
         if bytes.next() != Some(op::MARK) {
             return Ok(None);
         }
+        let head = all.get(..bytes.at).unwrap_or_default();
+        guess.shape.begin(head, memoised);
         let (mut row, mut extra) = (TraceRow::default(), Extra::default());
         let mut acted = false;
         loop {
+            let start = bytes.at;
             let Some(code) = bytes.next() else {
                 return Ok(None);
             };
             if code == op::SETITEMS {
                 break;
             }
-            let name = match bytes.slot(code).and_then(|slot| memo.get(slot)) {
-                Some(&Val::Str(StringId(name))) => name,
-                _ => return Ok(None),
+            let slot = bytes.slot(code);
+            let Some(StringId(name)) = slot.and_then(|slot| memo.text(slot)) else {
+                return Ok(None);
             };
+            let text = repeated(&mut bytes, memo, name);
+            let key = all.get(start..bytes.at).unwrap_or_default();
+            guess.shape.field(key, name, text);
+            if let Some(text) = text {
+                match set_text(&mut row, name, text) {
+                    Some(action) => acted |= action,
+                    None => return Ok(None),
+                }
+                continue;
+            }
             let Some(code) = bytes.next() else {
                 return Ok(None);
             };
@@ -174,22 +214,10 @@ impl<R: Read> Walk<'_, R> {
                             // The stack machine comes to the same end, and says where.
                             Err(_) => return Ok(None),
                         }
+                    } else if empty_list(&bytes) {
+                        StackId::EMPTY
                     } else {
-                        // Empty, unless a single frame is appended to it.
-                        match bytes.all.get(bytes.at) {
-                            Some(&op::SETITEMS) => StackId::EMPTY,
-                            Some(&op::BINGET)
-                                if bytes.all.get(bytes.at + 2) != Some(&op::APPEND) =>
-                            {
-                                StackId::EMPTY
-                            }
-                            Some(&op::LONG_BINGET)
-                                if bytes.all.get(bytes.at + 5) != Some(&op::APPEND) =>
-                            {
-                                StackId::EMPTY
-                            }
-                            _ => return Ok(None),
-                        }
+                        return Ok(None);
                     };
                     if memoise {
                         memo.push(Val::Stack(stack));
@@ -217,16 +245,16 @@ impl<R: Read> Walk<'_, R> {
                 }
                 _ => {
                     match bytes.slot(code).and_then(|slot| memo.get(slot)) {
-                        Some(&Val::Str(id)) => match set_text(&mut row, name, id) {
+                        Some(Val::Str(id)) => match set_text(&mut row, name, id) {
                             Some(action) => acted |= action,
                             None => return Ok(None),
                         },
-                        Some(&value) if name == keys::FRAMES => match build.resolve(value) {
+                        Some(value) if name == keys::FRAMES => match build.resolve(value) {
                             Val::Stack(stack) => row.stack = Some(stack),
                             Val::Empty => row.stack = Some(StackId::EMPTY),
                             _ => return Ok(None),
                         },
-                        Some(&Val::Pool(pool)) if name == keys::POOL_ID => row.pool = Some(pool),
+                        Some(Val::Pool(pool)) if name == keys::POOL_ID => row.pool = Some(pool),
                         _ => return Ok(None),
                     }
                     continue;
@@ -255,8 +283,51 @@ impl<R: Read> Walk<'_, R> {
                 return Ok(None);
             }
         }
-        Ok(acted.then_some((row, extra, bytes.at)))
+        guess.shape.end();
+        Ok(acted.then_some(Event {
+            row,
+            extra,
+            memoised,
+            length: bytes.at,
+        }))
     }
+}
+
+/// An event that was read.
+struct Event {
+    row: TraceRow,
+    extra: Extra,
+    /// Whether the dictionary has a slot of its own.
+    memoised: bool,
+    /// Bytes that it took.
+    length: usize,
+}
+
+/// Takes the text of a field whose text is mostly that of the event before, where the memo has it.
+fn repeated(bytes: &mut Bytes<'_>, memo: &Memo, name: u32) -> Option<StringId> {
+    if !matches!(name, keys::COMPILE_CONTEXT | keys::USER_METADATA) {
+        return None;
+    }
+    let start = bytes.at;
+    let code = bytes.next();
+    let text = code
+        .and_then(|code| bytes.slot(code))
+        .and_then(|slot| memo.text(slot));
+    if text.is_none() {
+        bytes.at = start;
+    }
+    text
+}
+
+/// Whether a list stays empty: no single frame is appended to it.
+fn empty_list(bytes: &Bytes<'_>) -> bool {
+    let item = match bytes.all.get(bytes.at) {
+        Some(&op::SETITEMS) => return true,
+        Some(&op::BINGET) => 2,
+        Some(&op::LONG_BINGET) => 5,
+        _ => return false,
+    };
+    bytes.all.get(bytes.at + item) != Some(&op::APPEND)
 }
 
 /// The second half of a pool's id, and the end of the tuple.

@@ -11,6 +11,7 @@ use std::io::Read;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
+use super::memo::Memo;
 use super::opcode as op;
 use super::walk::Walk;
 use crate::error::Result;
@@ -133,7 +134,7 @@ fn run_length(bytes: &[u8]) -> Option<usize> {
 pub(super) fn stack(
     runs: &mut Runs,
     bytes: &[u8],
-    memo: &[Val],
+    memo: &Memo,
     build: &mut crate::read::snapshot::builder::Builder,
 ) -> Built<Option<(StackId, usize)>> {
     if let Some(known) = runs.known(bytes) {
@@ -159,7 +160,7 @@ pub(super) fn stack(
             _ => break,
         };
         rest = tail;
-        match memo.get(slot).map(|&v| build.resolve(v)) {
+        match memo.get(slot).map(|v| build.resolve(v)) {
             Some(Val::Frame(frame)) => frames.push(frame),
             _ => {
                 whole = false;

@@ -10,9 +10,12 @@
 //! first and leave everything as it was when they meet something else, so the stack machine in
 //! `walk` alone decides what a file means.
 
+mod bytes;
 mod event;
 mod frames;
+mod memo;
 mod opcode;
+mod shape;
 mod walk;
 mod window;
 
@@ -21,15 +24,15 @@ use std::io::Read;
 use crate::error::Result;
 use crate::model::Rank;
 
-/// Reads a pickle from a stream.
-pub(crate) fn read(name: &str, source: impl Read) -> Result<Rank> {
-    walk::Walk::new(name, source).read(true)
+/// Reads a pickle from a stream that has `size` bytes, where that is known.
+pub(crate) fn read(name: &str, source: impl Read, size: Option<u64>) -> Result<Rank> {
+    walk::Walk::new(name, source, size).read(true)
 }
 
 /// Reads a pickle without the short ways, to hold them against.
 #[cfg(test)]
 pub(crate) fn read_slowly(name: &str, source: impl Read) -> Result<Rank> {
-    walk::Walk::new(name, source).read(false)
+    walk::Walk::new(name, source, None).read(false)
 }
 
 #[cfg(test)]
@@ -54,13 +57,13 @@ mod tests {
             let mut bytes = Vec::new();
             let mut plain = super::super::compressed::uncompressed(&packed[..]).unwrap();
             plain.read_to_end(&mut bytes).unwrap();
-            let fast = super::read("s", &bytes[..]).unwrap();
+            let fast = super::read("s", &bytes[..], Some(bytes.len() as u64)).unwrap();
             assert_eq!(fast, super::read_slowly("s", &bytes[..]).unwrap(), "{file}");
             // Every seventh byte changed in turn, over the part with the events.
             for at in (bytes.len() / 2..bytes.len()).step_by(bytes.len() / 2 / 60 + 7) {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= 0x11;
-                let fast = super::read("s", &bytes[..]).map_err(|e| e.to_string());
+                let fast = super::read("s", &bytes[..], Some(1 << 60)).map_err(|e| e.to_string());
                 let slow = super::read_slowly("s", &bytes[..]).map_err(|e| e.to_string());
                 assert_eq!(fast, slow, "{file} changed at {at}");
             }

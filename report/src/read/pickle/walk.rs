@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::event::Guess;
 use super::frames::Runs;
+use super::memo::Memo;
 use super::opcode::{self as op, Why};
 use super::window::Window;
 use crate::Error;
@@ -13,7 +14,7 @@ use crate::read::snapshot::FORMAT;
 use crate::read::snapshot::builder::{Builder, Built, Refused, Val};
 
 /// Values on the stack: the C++ writer puts a whole history there before it makes it a list.
-const MAX_STACK: usize = 1 << 24;
+pub(super) const MAX_STACK: usize = 1 << 24;
 /// Marks on the stack, the depth of nesting.
 const MAX_MARKS: usize = 1 << 10;
 /// The largest whole number, in bytes of two's complement: 2^64 - 1 takes nine.
@@ -29,24 +30,27 @@ pub(super) struct Walk<'n, R> {
     pub(super) build: Builder,
     pub(super) stack: Vec<Val>,
     marks: Vec<usize>,
-    pub(super) memo: Vec<Val>,
+    pub(super) memo: Memo,
     /// Slots of the memo in use: the number that MEMOIZE gives.
     pub(super) memoised: usize,
     pub(super) runs: Runs,
     pub(super) guess: Guess,
+    /// Bytes of the input, where that is known.
+    pub(super) size: Option<u64>,
 }
 
 impl<'n, R: Read> Walk<'n, R> {
-    pub(super) fn new(name: &'n str, source: R) -> Self {
+    pub(super) fn new(name: &'n str, source: R, size: Option<u64>) -> Self {
         Self {
             window: Window::new(name, source),
             build: Builder::new(),
             stack: Vec::new(),
             marks: Vec::new(),
-            memo: Vec::new(),
+            memo: Memo::default(),
             memoised: 0,
             runs: Runs::default(),
             guess: Guess::default(),
+            size,
         }
     }
 
@@ -466,8 +470,8 @@ impl<'n, R: Read> Walk<'n, R> {
     #[inline]
     fn get(&mut self, slot: usize) -> Result<()> {
         match self.memo.get(slot) {
-            Some(&value) if value != Val::Absent => self.push(value),
-            _ => {
+            Some(value) => self.push(value),
+            None => {
                 let found = format!("slot {slot}, which is empty");
                 Err(self
                     .window
@@ -495,17 +499,14 @@ impl<'n, R: Read> Walk<'n, R> {
             let most = format!("a memo slot near {}", self.memoised);
             return Err(self.window.malformed(&most, &found, DAMAGED));
         }
-        if slot >= self.memo.len() {
-            self.memo.resize(slot + 1, Val::Absent);
+        self.memo.grow(slot + 1);
+        if self.memo.get(slot).is_none() {
+            self.memoised += 1;
         }
-        if let Some(place) = self.memo.get_mut(slot) {
-            if *place == Val::Absent {
-                self.memoised += 1;
-            }
-            *place = value;
-        }
+        self.memo.set(slot, value);
         // What was known of bytes that name slots is no longer so.
         self.runs.forget();
+        self.guess.forget();
         Ok(())
     }
 

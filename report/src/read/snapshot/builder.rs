@@ -95,7 +95,7 @@ pub(crate) struct Builder {
     pub(super) items: Vec<Vec<Val>>,
     pools: HashMap<PoolId, u32, FxBuildHasher>,
     streams: HashMap<u64, u16, FxBuildHasher>,
-    last_stream: (u64, StreamIndex),
+    last_stream: Option<(u64, StreamIndex)>,
     /// Fields that were not used, by kind, key and whether the type was wrong.
     unused: HashMap<(Kind, StringId, bool), (u64, u64), FxBuildHasher>,
     /// How far the source is read, bytes; for messages and limits.
@@ -121,7 +121,7 @@ impl Builder {
             items: Vec::new(),
             pools: HashMap::default(),
             streams: HashMap::default(),
-            last_stream: (u64::MAX, StreamIndex(0)),
+            last_stream: None,
             unused: HashMap::default(),
             offset: 0,
             scratch: Vec::new(),
@@ -342,9 +342,14 @@ impl Builder {
     /// The index of a stream.
     #[inline]
     pub(crate) fn stream(&mut self, handle: u64) -> StreamIndex {
-        if self.last_stream.0 == handle && !self.streams.is_empty() {
-            return self.last_stream.1;
+        match self.last_stream {
+            Some((last, index)) if last == handle => index,
+            _ => self.other_stream(handle),
         }
+    }
+
+    #[inline(never)]
+    fn other_stream(&mut self, handle: u64) -> StreamIndex {
         let index = match self.streams.get(&handle) {
             Some(&index) => StreamIndex(index),
             None => match u16::try_from(self.streams.len()) {
@@ -358,11 +363,11 @@ impl Builder {
                         "stream beyond the first 65536, shown as the last",
                         self.offset,
                     );
-                    StreamIndex(u16::MAX)
+                    return StreamIndex(u16::MAX);
                 }
             },
         };
-        self.last_stream = (handle, index);
+        self.last_stream = Some((handle, index));
         index
     }
 

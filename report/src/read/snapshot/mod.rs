@@ -24,7 +24,7 @@ pub const FORMAT: &str = "PyTorch memory snapshot";
 /// # Errors
 /// [`crate::Error::Malformed`] with the byte offset, or [`crate::Error::Io`] from `source`.
 pub fn read_pickle(name: &str, source: impl Read) -> Result<Rank> {
-    super::pickle::read(name, source)
+    super::pickle::read(name, source, None)
 }
 
 /// Reads a snapshot that was dumped as JSON.

@@ -176,6 +176,32 @@ impl Builder {
         self.push_event(&row, &extra)
     }
 
+    /// Number of events.
+    pub(crate) fn events(&self) -> usize {
+        self.snapshot.events.len()
+    }
+
+    /// How many events more the table takes without growing, and at all.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        let events = &self.snapshot.events;
+        let left = (u32::MAX as usize).saturating_sub(events.len());
+        events.room().min(left)
+    }
+
+    /// Appends an event that [`Self::room`] is left for.
+    #[inline]
+    pub(crate) fn push_row(&mut self, row: &TraceRow) -> Val {
+        let id = self.snapshot.events.len() as u32;
+        self.snapshot.events.push(row);
+        Val::Event(id)
+    }
+
+    /// Makes room for so many events more.
+    pub(crate) fn reserve_events(&mut self, more: usize) {
+        self.snapshot.events.reserve(more);
+    }
+
     /// Appends an event.
     #[inline]
     pub(crate) fn push_event(&mut self, row: &TraceRow, extra: &Extra) -> Built<Val> {

@@ -10,3 +10,4 @@ mod make;
 mod merged;
 mod properties;
 mod readers;
+mod state;

@@ -114,7 +114,7 @@ fn fixtures_survive_the_container() {
 }
 
 /// A history of one segment of 64 slots of 4 MiB, cut at `cut`, with its final state.
-fn history(choices: &[u8], cut: usize) -> Rank {
+pub(super) fn history(choices: &[u8], cut: usize) -> Rank {
     const SLOT: u64 = 4 << 20;
     const BASE: u64 = 0x7000_0000_0000;
     let mut used: BTreeMap<u64, u64> = BTreeMap::new();

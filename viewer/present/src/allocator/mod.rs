@@ -1,24 +1,37 @@
 //! What is said about the allocator's state at an instant.
 
-pub mod names;
 mod says;
 
-use report::analyze::snapshot::Analysis;
+use report::analyze::snapshot::allocations::{AllocationId, SpanId};
 use report::analyze::snapshot::state::{Fragmentation, Pool, State, fragmentation};
+use report::analyze::snapshot::{Analysis, Named};
 
 pub use says::{block, reason, segments, untold};
 
+use crate::names::Names;
 use crate::units::{bytes, percent};
 use crate::words::{Lang, Word};
 
+/// The name of a reserved range: `g3`.
+#[must_use]
+pub fn span_name(analysis: &Analysis, id: SpanId) -> String {
+    analysis.name(Named::Span(id))
+}
+
+/// The name of an allocation: `b7f3c40000000_2`.
+#[must_use]
+pub fn allocation_name(analysis: &Analysis, id: AllocationId) -> String {
+    analysis.name(Named::Allocation(id))
+}
+
 /// The heading of a pool and stream: its name, and its figures.
 #[must_use]
-pub fn pool_heading(analysis: &Analysis, pool: &Pool, lang: Lang) -> (String, String) {
-    let name = format!(
-        "{} · {}",
-        names::pool(analysis, pool.pool, lang),
-        names::stream(analysis, pool.stream, lang)
-    );
+pub fn pool_heading(names: &Names, pool: &Pool, lang: Lang) -> (String, String) {
+    let own = match pool.pool {
+        Some(_) => names.pool(pool.pool, lang),
+        None => Word::PoolNotRecorded.text(lang).to_owned(),
+    };
+    let name = format!("{own} · {}", names.stream(pool.stream, lang));
     (name, figures(pool.spans.len(), &pool.figures, lang))
 }
 

@@ -1,14 +1,15 @@
 //! Sentences.
 
+use report::analyze::snapshot::categories::Category;
 use report::analyze::snapshot::state::{
     Fragmentation, Pin, PinningLine, State, StateBlock, Untold, pinning_lines,
 };
 use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::{BlockState, TraceId};
 
-use super::names;
+use super::{allocation_name, span_name};
+use crate::names::{Names, category_word, certainty_word};
 use crate::units::{bytes, count, exact};
-use crate::visible::short;
 use crate::words::{Lang, Word};
 
 /// `3 segments`
@@ -32,26 +33,32 @@ fn blocks(n: u64, lang: Lang) -> String {
 /// Everything about a block: name, sizes, state, category, age, line.
 #[must_use]
 pub fn block(
-    analysis: &Analysis,
+    names: &Names,
     state: &State,
     span: usize,
     block: &StateBlock,
     at: Option<TraceId>,
     lang: Lang,
 ) -> String {
+    let analysis = names.analysis();
     let range = state.spans.get(span).map(|h| h.span);
-    let within = range.map_or_else(String::new, |id| names::span(analysis, id));
+    let within = range.map_or_else(String::new, |id| span_name(analysis, id));
     let all = &analysis.replay.allocations;
     let Some((id, a)) = block.allocation.and_then(|id| Some((id, all.get(id)?))) else {
+        let word = if block.state == BlockState::Inactive {
+            Word::Free
+        } else {
+            Word::NotInHistory
+        };
         let parts = [
             format!("0x{:x}", block.address),
-            format!("{} {}", bytes(block.size), Word::Free.text(lang)),
+            format!("{} {}", bytes(block.size), word.text(lang)),
             exact(block.size),
             within,
         ];
         return parts.join(" · ");
     };
-    let mut parts = vec![names::allocation(analysis, id)];
+    let mut parts = vec![allocation_name(analysis, id)];
     let sizes = if a.size == block.size {
         bytes(block.size)
     } else {
@@ -71,12 +78,17 @@ pub fn block(
         .to_owned(),
     );
     let (category, certainty) = analysis.categories().get(id);
-    let sure = names::certainty(certainty, lang).map_or_else(String::new, |s| format!(" ({s})"));
-    parts.push(format!("{}{sure}", names::category(category, lang)));
+    let own = category_word(category).text(lang);
+    parts.push(match (category, certainty) {
+        (Category::Unknown, _) => Word::CategoryUnknown.text(lang).to_owned(),
+        (_, sure) => format!("{own} ({})", certainty_word(sure).text(lang)),
+    });
     parts.push(age(analysis, a.born, at, lang));
     parts.push(within);
-    let line = names::line_or(analysis, a.stack, lang);
-    parts.push(short(&line, 120).into_owned());
+    parts.push(match a.stack.and_then(|s| analysis.sites().place(s)) {
+        Some(frame) => names.whole(frame),
+        None => Word::NotRecorded.text(lang).to_owned(),
+    });
     parts.join(" · ")
 }
 
@@ -111,13 +123,14 @@ fn duration(ns: u64) -> String {
 /// line's blocks hold most.
 #[must_use]
 pub fn reason(
-    analysis: &Analysis,
+    names: &Names,
     f: &Fragmentation,
     pins: &[Pin],
     instant: Instant,
     lang: Lang,
 ) -> Vec<String> {
     let mut out = Vec::new();
+    let analysis = names.analysis();
     let at = analysis.event_of(instant);
     if let Some(oom) = at.filter(|t| analysis.replay.ooms.contains(t)) {
         let events = &analysis.snapshot().events;
@@ -131,7 +144,7 @@ pub fn reason(
     }
     let lines = pinning_lines(&analysis.replay, analysis.sites(), pins);
     match lines.first() {
-        Some(line) => out.push(holding(analysis, line, pins.len(), lang)),
+        Some(line) => out.push(holding(names, line, pins.len(), lang)),
         None if !pins.is_empty() => {
             let held = pins.iter().fold(0u64, |sum, p| sum.saturating_add(p.held));
             let live = pins.iter().fold(0u64, |sum, p| sum.saturating_add(p.live));
@@ -172,14 +185,10 @@ fn failed(f: &Fragmentation, asked: u64, left: Option<u64>, lang: Lang) -> Strin
     }
 }
 
-fn holding(analysis: &Analysis, line: &PinningLine, pinned: usize, lang: Lang) -> String {
+fn holding(names: &Names, line: &PinningLine, pinned: usize, lang: Lang) -> String {
     let place = line.line.map_or_else(
-        || Word::StackNotRecorded.text(lang).to_owned(),
-        |frame| {
-            let frame = analysis.snapshot().frames.get(frame);
-            let file = short(analysis.strings().get(frame.file), 100).into_owned();
-            format!("{file}:{}", frame.line)
-        },
+        || Word::NotRecorded.text(lang).to_owned(),
+        |frame| names.place(frame),
     );
     let (n, live, held) = (
         blocks(line.blocks, lang),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "snapshot")]
+use report::analyze::diff::Which;
 use report::analyze::diff::figures::Quantity;
 use report::analyze::diff::runtime::Part;
 #[cfg(feature = "snapshot")]
@@ -10,7 +12,7 @@ use report::analyze::diff::snapshot::LiveDiff;
 use report::analyze::diff::snapshot::answer;
 #[cfg(feature = "snapshot")]
 use report::analyze::diff::snapshot::groups::{By, Key, Match};
-use report::analyze::diff::{Comparison, Pair, Status, Which};
+use report::analyze::diff::{Comparison, Pair, Status};
 #[cfg(feature = "snapshot")]
 use report::analyze::snapshot::categories::Category;
 #[cfg(feature = "snapshot")]

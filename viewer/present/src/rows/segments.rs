@@ -2,33 +2,34 @@
 
 use std::sync::Arc;
 
+use report::analyze::snapshot::Instant;
 use report::analyze::snapshot::allocations::AllocationId;
 use report::analyze::snapshot::spans::Span;
 use report::analyze::snapshot::state::{Pin, State, StateSpan, fragmentation_of};
-use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::{Size, TraceId};
 
 use super::{BLANK, Cell, Column, Pick, Rows, Subject, figure, text};
-use crate::allocator::names;
+use crate::allocator::{allocation_name, span_name};
+use crate::names::{Names, category_word};
 use crate::words::{Lang, Word};
 
 /// Every reserved range at an instant.
 #[derive(Debug)]
 pub struct SegmentRows {
-    analysis: Arc<Analysis>,
+    names: Arc<Names>,
     state: Arc<State>,
 }
 
 impl SegmentRows {
     /// Wraps a state.
     #[must_use]
-    pub fn new(analysis: Arc<Analysis>, state: Arc<State>) -> Self {
-        Self { analysis, state }
+    pub fn new(names: Arc<Names>, state: Arc<State>) -> Self {
+        Self { names, state }
     }
 
     fn get(&self, row: usize) -> Option<(&StateSpan, &Span)> {
         let here = self.state.spans.get(row)?;
-        Some((here, self.analysis.replay.spans.get(here.span)?))
+        Some((here, self.names.analysis().replay.spans.get(here.span)?))
     }
 }
 
@@ -65,21 +66,21 @@ impl Rows for SegmentRows {
         let Some((here, span)) = self.get(row) else {
             return BLANK;
         };
-        let f = || fragmentation_of(&self.analysis.replay, here);
+        let f = || fragmentation_of(&self.names.analysis().replay, here);
         match column {
-            0 => Cell::Text(names::span(&self.analysis, here.span).into()),
+            0 => Cell::Text(span_name(self.names.analysis(), here.span).into()),
             1 => Cell::Bytes(Some(span.size)),
             2 => Cell::Bytes(Some(f().allocated)),
             3 => Cell::Bytes(Some(f().pending)),
             4 => Cell::Bytes(Some(f().free())),
             5 => Cell::Bytes(Some(f().largest_free)),
             6 => Cell::Count(Some(here.blocks.len() as i64)),
-            7 => Cell::Text(names::pool(&self.analysis, span.pool, lang).into()),
-            8 => Cell::Text(names::stream(&self.analysis, span.stream, lang).into()),
+            7 => Cell::Text(self.names.pool(span.pool, lang).into()),
+            8 => Cell::Text(self.names.stream(span.stream, lang).into()),
             9 => Cell::Text(kind(span, lang).into()),
             10 => Cell::Text(born(span.born, lang).into()),
             11 => Cell::Text(format!("0x{:x}", span.address).into()),
-            12 => Cell::Text(names::line_or(&self.analysis, span.stack, lang).into()),
+            12 => Cell::Text(self.names.site(span.stack, lang).into()),
             _ => BLANK,
         }
     }
@@ -125,20 +126,20 @@ fn born(at: Option<TraceId>, lang: Lang) -> String {
 /// The ranges that little keeps from going back to the device.
 #[derive(Debug)]
 pub struct PinRows {
-    analysis: Arc<Analysis>,
+    names: Arc<Names>,
     pins: Arc<Vec<Pin>>,
 }
 
 impl PinRows {
     /// Wraps the analysis.
     #[must_use]
-    pub fn new(analysis: Arc<Analysis>, pins: Arc<Vec<Pin>>) -> Self {
-        Self { analysis, pins }
+    pub fn new(names: Arc<Names>, pins: Arc<Vec<Pin>>) -> Self {
+        Self { names, pins }
     }
 
     /// The largest block of those that keep a range.
     fn largest(&self, pin: &Pin) -> Option<AllocationId> {
-        let all = &self.analysis.replay.allocations;
+        let all = &self.names.analysis().replay.allocations;
         pin.by
             .iter()
             .copied()
@@ -175,30 +176,30 @@ impl Rows for PinRows {
         let Some(pin) = self.pins.get(row) else {
             return BLANK;
         };
-        let all = &self.analysis.replay.allocations;
+        let all = &self.names.analysis().replay.allocations;
         let largest = self.largest(pin);
         let a = largest.and_then(|id| all.get(id));
         match column {
             0 => Cell::Bytes(Some(pin.held)),
             1 => Cell::Bytes(Some(pin.live)),
             2 => Cell::Count(Some(pin.by.len() as i64)),
-            3 => Cell::Text(names::span(&self.analysis, pin.span).into()),
+            3 => Cell::Text(span_name(self.names.analysis(), pin.span).into()),
             4 => match largest {
-                Some(id) => Cell::Text(names::allocation(&self.analysis, id).into()),
+                Some(id) => Cell::Text(allocation_name(self.names.analysis(), id).into()),
                 None => BLANK,
             },
             5 => Cell::Bytes(a.map(|a| a.size)),
             6 => match largest {
                 Some(id) => {
-                    let (category, _) = self.analysis.categories().get(id);
-                    Cell::Text(names::category(category, lang).into())
+                    let (category, _) = self.names.analysis().categories().get(id);
+                    Cell::Text(category_word(category).text(lang).into())
                 }
                 None => BLANK,
             },
             7 => Cell::Text(born(a.and_then(|a| a.born), lang).into()),
             8 => {
                 let stack = a.and_then(|a| a.stack);
-                Cell::Text(names::line_or(&self.analysis, stack, lang).into())
+                Cell::Text(self.names.site(stack, lang).into())
             }
             _ => BLANK,
         }

@@ -80,15 +80,15 @@ fn name(a: &Analysis, key: Key) -> Option<String> {
 }
 
 /// What a group has in common.
-fn said(a: &Analysis, key: Key, lang: Lang) -> String {
+fn said(a: &Analysis, key: Key, whole: bool, lang: Lang) -> String {
     match key {
         Key::Stack(stack) => place(a, stack, lang),
         Key::Line(Some(f)) => file_line(a, f, true),
         Key::Function(Some(f)) => {
-            let whole = file_line(a, f, true);
-            let file = whole
+            let shown = file_line(a, f, whole);
+            let file = shown
                 .rsplit_once(':')
-                .map_or(whole.as_str(), |(file, _)| file);
+                .map_or(shown.as_str(), |(file, _)| file);
             format!("{} {file}", function(a, f))
         }
         Key::Line(None) | Key::Function(None) => not_recorded(lang).to_owned(),
@@ -149,7 +149,7 @@ fn table(a: &Analysis, live: &Live, by: By, top: Option<usize>, words: Option<La
             (Key::Category(c, s), None) => (c.word().to_owned(), certainty(s).to_owned()),
             (key, lang) => (
                 name(a, key).unwrap_or_default(),
-                said(a, key, lang.unwrap_or_default()),
+                said(a, key, words.is_none(), lang.unwrap_or_default()),
             ),
         };
         table.push(vec![
@@ -262,7 +262,7 @@ pub fn memory_json(a: &Analysis, at: Instant, by: By, top: Option<usize>) -> Str
                         map.insert("certainty".to_owned(), json!(certainty(s)));
                     }
                     key => {
-                        map.insert("what".to_owned(), json!(said(a, key, Lang::En)));
+                        map.insert("what".to_owned(), json!(said(a, key, true, Lang::En)));
                     }
                 }
             }

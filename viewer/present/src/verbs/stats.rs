@@ -61,8 +61,7 @@ impl Facts {
                 small = small.with(&used);
             }
         }
-        let active = |i: usize| state.spans.get(i).map_or(0, |s| s.active);
-        spans.sort_by_key(|&(i, used)| (used.reserved, active(i)));
+        spans.sort_by_key(|(_, used)| (used.reserved, used.allocated()));
         Self {
             parts: pages::parts(&a.replay, &state),
             state,
@@ -327,24 +326,46 @@ fn coverage(a: &Analysis, lang: Lang) -> String {
             let first = a.name(Named::Event(report::model::snapshot::TraceId(
                 a.replay.first,
             )));
-            let since = c.since_ns.map(|ns| (ns / TIME_RESOLUTION_NS).to_string());
+            let since = c.since_ns.map(utc);
             let (had, blocks) = (bytes(c.requested_before), count(c.allocations_before));
             let reserved = bytes(c.reserved_before);
             match lang {
                 Lang::En => format!(
                     "{n} entries; it begins at {first}{}: {had} in {blocks} blocks and {reserved} \
                      reserved were there before, stacks not recorded",
-                    since.map_or_else(String::new, |us| format!(" ({us} µs since 1970)"))
+                    since.map_or_else(String::new, |us| format!(" ({us} UTC)"))
                 ),
                 Lang::Zh => format!(
                     "{n} 个条目；始于 {first}{}：此前已有 {blocks} 个块共 {had}，保留 {reserved}，其调用栈未记录",
-                    since.map_or_else(String::new, |us| format!("（1970 年起 {us} µs）"))
+                    since.map_or_else(String::new, |us| format!("（UTC {us}）"))
                 ),
             }
         }
     };
     let _ = writeln!(out, "  {line}");
     out
+}
+
+/// Nanoseconds since the Unix epoch as date and time of day: `2026-11-29 20:57:33.123456`.
+fn utc(ns: u64) -> String {
+    let micros = ns / TIME_RESOLUTION_NS;
+    let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years from March on, in cycles of 400 years, so that leap days come last.
+    let day = days + 719_468;
+    let (cycle, of_cycle) = (day / 146_097, day % 146_097);
+    let year = (of_cycle - of_cycle / 1_460 + of_cycle / 36_524 - of_cycle / 146_096) / 365;
+    let of_year = of_cycle - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let year = cycle * 400 + year + carry;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{date:02} {hour:02}:{minute:02}:{second:02}.{micros:06}")
 }
 
 fn findings(a: &Analysis, lang: Lang) -> String {
@@ -538,4 +559,23 @@ pub fn stats_json(a: &Analysis, at: Instant) -> String {
             .collect::<serde_json::Map<_, _>>(),
     });
     serde_json::to_string_pretty(&answer).unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn times_are_those_of_a_calendar() {
+        for (seconds, shown) in [
+            (0, "1970-01-01 00:00:00.000000"),
+            (951_782_399, "2000-02-28 23:59:59.000000"),
+            (951_868_800, "2000-03-01 00:00:00.000000"),
+            (1_709_164_800, "2024-02-29 00:00:00.000000"),
+            (4_107_542_400, "2100-03-01 00:00:00.000000"),
+        ] {
+            assert_eq!(utc(seconds * 1_000_000_000), shown);
+        }
+        assert_eq!(utc(1_234_567_890), "1970-01-01 00:00:01.234567");
+    }
 }

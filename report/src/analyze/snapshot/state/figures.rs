@@ -76,16 +76,14 @@ pub(super) fn of_spans<'a>(
                     add(&mut f.free_in_used, block.size - back);
                 }
             }
-            match block.allocation {
-                Some(id) => {
-                    let lost = block.size.saturating_sub(replay.allocations.size(id));
-                    add(&mut f.rounding, lost);
-                }
-                None => {
-                    f.largest_free = f.largest_free.max(block.size);
-                    if here.blocks.len() > 1 && !span.expandable {
-                        add(&mut f.inactive_split, block.size);
-                    }
+            if let Some(id) = block.allocation {
+                let lost = block.size.saturating_sub(replay.allocations.size(id));
+                add(&mut f.rounding, lost);
+            }
+            if block.state == BlockState::Inactive {
+                f.largest_free = f.largest_free.max(block.size);
+                if here.blocks.len() > 1 && !span.expandable {
+                    add(&mut f.inactive_split, block.size);
                 }
             }
         }

@@ -130,7 +130,7 @@ fn build(
             }
             free(&mut here.blocks, next, a.address);
             let size = a.rounded.min(span.end() - a.address);
-            let pending = a.free_requested.is_some_and(|f| Some(f) <= at);
+            let pending = replay.allocations.waits(id, at);
             here.blocks.push(StateBlock {
                 address: a.address,
                 size,

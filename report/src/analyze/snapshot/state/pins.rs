@@ -5,7 +5,7 @@ use super::super::replay::Replay;
 use super::super::sites::Sites;
 use super::State;
 use super::figures::gives_back;
-use crate::model::snapshot::FrameId;
+use crate::model::snapshot::{BlockState, FrameId};
 
 /// A range that little keeps from going back to the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,10 @@ pub fn pins(replay: &Replay, state: &State) -> Vec<Pin> {
         .iter()
         .filter_map(|here| {
             let span = replay.spans.get(here.span)?;
-            let free = here.blocks.iter().filter(|b| b.allocation.is_none());
+            let free = here
+                .blocks
+                .iter()
+                .filter(|b| b.state == BlockState::Inactive);
             // Whole free pages of an expandable segment are not kept.
             let held = free.fold(0u64, |sum, b| {
                 sum.saturating_add(b.size - gives_back(span, here, b.address, b.size))

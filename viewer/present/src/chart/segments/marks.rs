@@ -2,13 +2,15 @@
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
+use report::analyze::snapshot::categories::Category;
 use report::analyze::snapshot::state::StateBlock;
+use report::model::snapshot::BlockState;
 
 use super::super::flame::{fitting, ink_on};
-use super::super::{Area, DrawError, text_width, write};
+use super::super::{Area, DrawError, category_color, text_width, write};
 use super::strip::free_color;
 use super::{Frame, Line, Picture, What};
-use crate::allocator::{names, pool_heading};
+use crate::allocator::{pool_heading, span_name};
 use crate::units::bytes;
 use crate::words::Word;
 
@@ -54,10 +56,10 @@ impl Picture<'_> {
     ) -> Result<(), DrawError> {
         let (name, figures) = match pool {
             Some(i) => match self.pools.get(i as usize) {
-                Some(pool) => pool_heading(self.analysis, pool, self.lang),
+                Some(pool) => pool_heading(self.names, pool, self.lang),
                 None => return Ok(()),
             },
-            None => crate::allocator::all_heading(self.analysis, self.state, self.lang),
+            None => crate::allocator::all_heading(self.names.analysis(), self.state, self.lang),
         };
         let size = 12.0 * scale;
         let room = f64::from(area.dim_in_pixel().0);
@@ -117,7 +119,7 @@ impl Picture<'_> {
             let Some(here) = self.state.spans.get(piece.span as usize) else {
                 continue;
             };
-            let Some(span) = self.analysis.replay.spans.get(here.span) else {
+            let Some(span) = self.names.analysis().replay.spans.get(here.span) else {
                 continue;
             };
             let (low, high) = (span.address + piece.from, span.address + piece.to);
@@ -149,13 +151,18 @@ impl Picture<'_> {
     fn label(&self, block: &StateBlock, room: f64, size: f64) -> (String, RGBColor) {
         let sized = bytes(block.size);
         let (more, ink) = match block.allocation {
+            None if block.state != BlockState::Inactive => {
+                let color = category_color(Category::Unknown, self.theme.dark);
+                (Word::NotInHistory.text(self.lang).to_owned(), ink_on(color))
+            }
             None => (
                 Word::Free.text(self.lang).to_owned(),
                 ink_on(free_color(&self.theme)),
             ),
             Some(id) => {
-                let stack = self.analysis.replay.allocations.stack(id);
-                let place = stack.and_then(|s| names::short_line(self.analysis, s));
+                let stack = self.names.analysis().replay.allocations.stack(id);
+                let line = stack.and_then(|s| self.names.analysis().sites().line(s));
+                let place = line.map(|f| self.names.place(f));
                 (place.unwrap_or_default(), ink_on(self.color(id)))
             }
         };
@@ -173,7 +180,7 @@ impl Picture<'_> {
         let begin = || self.layout.pieces_of(line).iter().filter(|p| p.from == 0);
         let span = |p: &super::Piece| {
             let id = self.state.spans.get(p.span as usize)?.span;
-            Some((id, self.analysis.replay.spans.get(id)?.size))
+            Some((id, self.names.analysis().replay.spans.get(id)?.size))
         };
         let mut all = begin().filter_map(span);
         let Some((id, size)) = all.next() else {
@@ -185,7 +192,7 @@ impl Picture<'_> {
             return if narrow {
                 sized
             } else {
-                format!("{} {sized}", names::span(self.analysis, id))
+                format!("{} {sized}", span_name(self.names.analysis(), id))
             };
         }
         if !narrow && all.all(|(_, other)| other == size) {

@@ -1,13 +1,13 @@
 //! The picture as pixels and as SVG, and what lies where in it.
 
 use plotters::prelude::*;
-use report::analyze::snapshot::Analysis;
 use report::analyze::snapshot::allocations::AllocationId;
 use report::analyze::snapshot::state::{Pool, State, StateBlock};
 
 use super::super::{Color, DrawError, Pixels, Theme, category_color, failed, mixed, svg};
 use super::strip::{Strip, strip};
 use super::{Layout, Line, Piece};
+use crate::names::Names;
 use crate::words::Lang;
 
 /// The gap below a row in CSS pixels.
@@ -63,8 +63,8 @@ pub struct Outline {
 /// All that is drawn.
 #[derive(Clone, Copy)]
 pub struct Picture<'a> {
-    /// The history.
-    pub analysis: &'a Analysis,
+    /// The history and its names.
+    pub names: &'a Names,
     /// The allocator at an instant.
     pub state: &'a State,
     /// Its pools.
@@ -79,13 +79,13 @@ pub struct Picture<'a> {
 
 impl Picture<'_> {
     pub(super) fn color(&self, id: AllocationId) -> Color {
-        let (category, _) = self.analysis.categories().get(id);
+        let (category, _) = self.names.analysis().categories().get(id);
         category_color(category, self.theme.dark)
     }
 
     fn strip(&self, line: &Line, width: usize, scale: f64) -> Strip {
         strip(
-            &self.analysis.replay,
+            &self.names.analysis().replay,
             self.state,
             self.layout.pieces_of(line),
             (self.layout.row, width, scale),
@@ -186,7 +186,7 @@ impl Picture<'_> {
             .rev()
             .find(|p| p.at <= at && at - p.at < p.to - p.from)?;
         let here = self.state.spans.get(piece.span as usize)?;
-        let start = self.analysis.replay.spans.get(here.span)?.address;
+        let start = self.names.analysis().replay.spans.get(here.span)?.address;
         Some((piece, start + piece.from + (at - piece.at)))
     }
 
@@ -194,14 +194,15 @@ impl Picture<'_> {
     #[must_use]
     pub fn block_at(&self, width: f64, x: f64, y: f64) -> Option<(usize, StateBlock)> {
         let (_, address) = self.address_at(width, x, y)?;
-        self.state.block_at(&self.analysis.replay, address)
+        self.state.block_at(&self.names.analysis().replay, address)
     }
 
     /// Boxes around bytes of a range, one a row.
     #[must_use]
     pub fn outlines(&self, width: f64, span: usize, address: u64, size: u64) -> Vec<Outline> {
         let here = self.state.spans.get(span);
-        let Some(span_row) = here.and_then(|h| self.analysis.replay.spans.get(h.span)) else {
+        let Some(span_row) = here.and_then(|h| self.names.analysis().replay.spans.get(h.span))
+        else {
             return Vec::new();
         };
         let from = address.saturating_sub(span_row.address);

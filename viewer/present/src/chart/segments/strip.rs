@@ -2,11 +2,12 @@
 
 use plotters::style::RGBColor;
 use report::analyze::snapshot::allocations::AllocationId;
+use report::analyze::snapshot::categories::Category;
 use report::analyze::snapshot::replay::Replay;
 use report::analyze::snapshot::state::{State, StateBlock};
 use report::model::snapshot::BlockState;
 
-use super::super::{Color, Theme};
+use super::super::{Color, Theme, category_color};
 use super::Piece;
 
 /// The colours of a row.
@@ -103,6 +104,10 @@ pub(super) fn strip(
             let used = requested(replay, block);
             let pending = block.state == BlockState::PendingFree;
             match block.allocation {
+                // In use at the end, but not in the history.
+                None if block.state != BlockState::Inactive => {
+                    sums.add(a, z, category_color(Category::Unknown, theme.dark), pending);
+                }
                 None => sums.add(a, z, free_color(theme), false),
                 Some(id) => {
                     // What was asked for, then what the block has beyond that.

@@ -32,7 +32,7 @@ pub(super) fn Figures(state: State, look: Looked) -> impl IntoView {
         let lang = state.lang.get();
         let look = look.get();
         look.map(|l| {
-            let mut said = reason(&l.analysis, &l.figures, &l.pins, l.instant, lang);
+            let mut said = reason(&l.names, &l.figures, &l.pins, l.instant, lang);
             said.extend(untold(&l.analysis, &l.untold, lang));
             said.into_iter()
                 .map(|text| view! { <p class="said">{text}</p> })

@@ -83,7 +83,7 @@ pub(super) fn key(map: Map, e: &KeyboardEvent) {
 /// The block that the keyboard is at.
 fn at(map: Map) -> Option<(usize, StateBlock)> {
     let address = map.cursor.get_untracked()?;
-    map.ask(|p| p.state.block_at(&p.analysis.replay, address))?
+    map.ask(|p| p.state.block_at(&p.names.analysis().replay, address))?
 }
 
 fn go(map: Map, to: Option<(usize, StateBlock)>) {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use present::Word;
+use present::names::Names;
 use present::rows::{FactRows, PinRows, Rows, SegmentRows};
 use report::analyze::snapshot::state::{
     Fragmentation, Pin, Pool, State as Allocator, Untold, fragmentation, pins, pools, untold,
@@ -33,6 +34,7 @@ const CALM: f64 = 150.0;
 /// The allocator at an instant, with all that is shown of it.
 pub(super) struct Look {
     pub(super) analysis: Arc<Analysis>,
+    pub(super) names: Arc<Names>,
     pub(super) instant: Instant,
     /// The event after which it is; `None` is before the first.
     pub(super) at: Option<TraceId>,
@@ -45,7 +47,8 @@ pub(super) struct Look {
 }
 
 impl Look {
-    fn of(analysis: Arc<Analysis>, instant: Instant) -> Self {
+    fn of(names: Arc<Names>, instant: Instant) -> Self {
+        let analysis = Arc::clone(names.analysis());
         let state = analysis.state_at(instant);
         let replay = &analysis.replay;
         let at = analysis.event_of(instant);
@@ -59,6 +62,7 @@ impl Look {
             instant,
             state: Arc::new(state),
             analysis,
+            names,
         }
     }
 }
@@ -90,21 +94,18 @@ pub fn StateView(state: State) -> impl IntoView {
     let instant = Memo::new(move |_| state.instant());
     let look: Looked = Memo::new(move |_| {
         let instant = instant.get()?;
-        let analysis = state.snapshot()?;
-        Some(Seen(Arc::new(Look::of(analysis, instant))))
+        let names = state.data.with(|d| d.as_ref()?.names())?;
+        Some(Seen(Arc::new(Look::of(names, instant))))
     });
     let calm = calmed(look);
     let segments = Memo::new(move |_| {
         table(calm.get().map(|l| {
-            Arc::new(SegmentRows::new(
-                Arc::clone(&l.analysis),
-                Arc::clone(&l.state),
-            )) as Arc<dyn Rows>
+            Arc::new(SegmentRows::new(Arc::clone(&l.names), Arc::clone(&l.state))) as Arc<dyn Rows>
         }))
     });
     let pinned = Memo::new(move |_| {
         table(calm.get().map(|l| {
-            Arc::new(PinRows::new(Arc::clone(&l.analysis), Arc::clone(&l.pins))) as Arc<dyn Rows>
+            Arc::new(PinRows::new(Arc::clone(&l.names), Arc::clone(&l.pins))) as Arc<dyn Rows>
         }))
     });
     let any_pins = Memo::new(move |_| pinned.with(|p| !p.is_empty()));

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
-use present::allocator::{block, names};
+use present::allocator::block;
 use present::chart::segments::{Arrange, Frame, Layout, Order, Picture, fitting_row, layout};
 use present::chart::{DrawError, Theme, category_color, css};
+use present::names::category_word;
 use present::units::bytes;
 use report::analyze::snapshot::categories::Category;
 use wasm_bindgen::{Clamped, JsCast as _};
@@ -57,7 +58,7 @@ impl Map {
 
     pub(super) fn picture<'a>(self, look: &'a Look, layout: &'a Layout) -> Picture<'a> {
         Picture {
-            analysis: &look.analysis,
+            names: &look.names,
             state: &look.state,
             pools: &look.pools,
             layout,
@@ -215,7 +216,7 @@ fn Legend(state: State, look: Looked) -> impl IntoView {
                 let (lang, dark) = (state.lang.get(), state.dark.get());
                 let theme = Theme::of(dark);
                 let categories = Category::ALL.into_iter().zip(present.get()).filter(|c| c.1).map(|(c, _)| {
-                    (names::category(c, lang), css(category_color(c, dark)), "")
+                    (category_word(c).text(lang), css(category_color(c, dark)), "")
                 });
                 let states = [
                     (Word::Free.text(lang), css(theme.grid), ""),
@@ -243,7 +244,7 @@ fn readout(map: Map) -> String {
     let under = pointer.and_then(|(x, y)| picture.block_at(map.width.get(), x, y));
     let at = under.or_else(|| look.state.block_at(replay, map.cursor.get()?));
     match at.or_else(|| overlay::picked_block(map, &look)) {
-        Some((span, b)) => block(&look.analysis, &look.state, span, &b, look.at, lang),
+        Some((span, b)) => block(&look.names, &look.state, span, &b, look.at, lang),
         None => Word::StateKeys.text(lang).to_owned(),
     }
 }
