@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod compare;
 mod edges;
 mod entries;
 mod exports;
