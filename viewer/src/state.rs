@@ -254,11 +254,15 @@ pub struct State {
     pub help: RwSignal<bool>,
     /// Sizes of the file's parts: program, glue and style, static part, data; bytes.
     pub parts: StoredValue<Vec<f64>>,
-    /// What the worker is reading.
+    /// What is being read.
     pub reading: RwSignal<Option<String>>,
     /// The recording that the one shown is compared with.
     #[cfg(feature = "snapshot")]
     pub compared: crate::compare::Compared,
+    /// How much of it is read, from 0 to 1; `None` where that is not known.
+    pub progress: RwSignal<Option<f64>>,
+    /// Whether a rank is being decoded.
+    pub working: RwSignal<bool>,
 }
 
 impl State {
@@ -292,6 +296,8 @@ impl State {
             reading: RwSignal::new(None),
             #[cfg(feature = "snapshot")]
             compared: crate::compare::Compared::new(data, shown),
+            progress: RwSignal::new(None),
+            working: RwSignal::new(false),
         };
         if let Some(container) = container {
             state.open(container);
@@ -403,9 +409,34 @@ impl State {
         };
         let rank = chosen.filter(|&r| r < ranks.len()).unwrap_or_else(worst);
         self.rank.set(rank);
-        match container.rank(rank) {
-            Ok(tables) => {
-                let data = Arc::new(RankData::new(tables));
+        #[cfg(feature = "snapshot")]
+        if crate::pieces::is_long(&container, rank) {
+            // Another choice that comes meanwhile makes this one void.
+            let current = move |c: &Arc<Container>| {
+                self.rank.get_untracked() == rank
+                    && self
+                        .container
+                        .with_untracked(|now| now.as_ref().is_some_and(|now| Arc::ptr_eq(now, c)))
+            };
+            self.working.set(true);
+            wasm_bindgen_futures::spawn_local(async move {
+                let read = crate::pieces::rank(&container, rank).await;
+                if current(&container) {
+                    self.working.set(false);
+                    self.show(read);
+                }
+            });
+            return;
+        }
+        self.working.set(false);
+        self.show(container.rank(rank).map(RankData::new));
+    }
+
+    /// Shows a rank, or why there is none.
+    fn show(self, read: Result<RankData, report::Error>) {
+        match read {
+            Ok(data) => {
+                let data = Arc::new(data);
                 let word = self.shown.with_untracked(|s| s.selection.clone());
                 let selection = word.and_then(|w| selection_of(&w, &data));
                 self.error.set(None);

@@ -55,15 +55,16 @@ pub fn Header(state: State) -> impl IntoView {
             </ul>
             <p class="said" data-testid="estimate">{said(estimate)}</p>
             </div>
-            <Show when=move || state.data.with(Option::is_none)>
+            <Show when=move || state.data.with(Option::is_none) && !state.working.get()>
                 <label class="drop" data-testid="drop">
                     {state.text(Word::DropHere)}
                     <OpenInput state=state id="open-large"/>
                 </label>
             </Show>
             <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
-            <p class="said" role="status">{move || state.reading.get().map(|name| {
-                format!("{} {}", state.t(Word::Reading), short(&name, 80))
+            <p class="said" role="status" data-testid="reading">{move || state.reading.get().map(|name| {
+                let share = state.progress.get().map(|p| format!(" {:.0} %", p * 100.0));
+                format!("{} {}{}", state.t(Word::Reading), short(&name, 80), share.unwrap_or_default())
             })}</p>
         </header>
     }

@@ -40,6 +40,24 @@ impl Facts {
     /// Asks the analyses.
     #[must_use]
     pub fn of(rank: &Arc<Rank>) -> Self {
+        Self {
+            #[cfg(feature = "snapshot")]
+            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
+            ..Self::of_events(rank)
+        }
+    }
+
+    /// As [`Self::of`], with pauses in what is long.
+    #[cfg(feature = "snapshot")]
+    pub async fn in_pieces(rank: &Arc<Rank>, pauses: report::pause::Pauses<'_>) -> Self {
+        let found = report::analyze::snapshot::Analysis::in_pieces(Arc::clone(rank), pauses);
+        Self {
+            snapshot: found.await.map(Arc::new),
+            ..Self::of_events(rank)
+        }
+    }
+
+    fn of_events(rank: &Rank) -> Self {
         let growth = growth(rank);
         let all = steps::steps(rank);
         Self {
@@ -49,7 +67,7 @@ impl Facts {
             steps: steps::count(&all),
             complete: steps::complete(rank, &all),
             #[cfg(feature = "snapshot")]
-            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
+            snapshot: None,
         }
     }
 
