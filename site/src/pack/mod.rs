@@ -155,7 +155,7 @@ impl Page {
             Slot::Csp => policy::policy(&self.viewer.script).into(),
             Slot::Generator => html(GENERATOR).into(),
             Slot::Title => html(&short(&self.title, TITLE)).into(),
-            Slot::Style => assets::STYLE.into(),
+            Slot::Style => self.viewer.style.concat().into(),
             Slot::Link => html(&self.link).into(),
             Slot::Static => self.fixed.as_str().into(),
             Slot::Wasm => self.viewer.program.into(),
@@ -176,7 +176,7 @@ impl Page {
     /// Sizes of the parts as they stand in the file, in bytes: program, glue and style, static
     /// part, data.
     fn parts(&self) -> [u64; 4] {
-        let looks = assets::length(&self.viewer.script) + assets::STYLE.len() as u64;
+        let looks = assets::length(&self.viewer.script) + assets::length(&self.viewer.style);
         [
             self.viewer.program.len() as u64,
             looks,

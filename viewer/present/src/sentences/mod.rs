@@ -255,7 +255,7 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
     #[cfg(feature = "snapshot")]
     if let Some(a) = &facts.snapshot {
         let mut said = snapshot::subline(a, lang);
-        if !out.is_empty() && !said.is_empty() {
+        if rank.device().is_some() && !said.is_empty() {
             // The device is named already.
             said.remove(0);
         }
