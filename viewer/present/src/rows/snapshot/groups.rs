@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use report::analyze::snapshot::Named;
 use report::analyze::snapshot::group::{By, Group, Key, total};
+use report::analyze::snapshot::{Analysis, Named};
 
 use super::{known, number, said};
 use crate::names::{Names, category_word, certainty_word, evidence};
@@ -36,6 +36,20 @@ impl GroupRows {
             picked,
         }
     }
+}
+
+/// What stands for a group where something of it is picked: the stack of its largest allocation;
+/// that allocation itself where its stack tells nothing of the group.
+#[must_use]
+pub fn group_pick(analysis: &Analysis, group: &Group) -> Pick {
+    let stack = match group.key {
+        Key::Stack(stack) => stack,
+        Key::Line(Some(_)) | Key::Function(Some(_)) => {
+            analysis.replay.allocations.stack(group.largest)
+        }
+        _ => None,
+    };
+    stack.map_or(Pick::Allocation(group.largest.0), |s| Pick::Stack(s.0))
 }
 
 impl Rows for GroupRows {
@@ -160,10 +174,10 @@ impl Rows for GroupRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        let own = self.groups.get(row).map(|g| match g.key {
-            Key::Stack(Some(stack)) => Pick::Stack(stack.0),
-            _ => Pick::Allocation(g.largest.0),
-        });
+        let own = self
+            .groups
+            .get(row)
+            .map(|g| group_pick(self.names.analysis(), g));
         let picked = self.picked.filter(|p| p.0 == row).map(|p| p.1);
         Subject {
             pick: picked.or(own),
