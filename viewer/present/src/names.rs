@@ -273,6 +273,48 @@ pub fn function(name: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
+    /// One allocation a file, each from one frame.
+    fn names(files: &[&str]) -> Names {
+        let event = |(i, file): (usize, &&str)| {
+            let address = (i + 1) * 4096;
+            format!(
+                r#"{{"action": "alloc", "addr": {address}, "size": 512, "stream": 0,
+                    "frames": [{{"name": "f", "filename": "{file}", "line": {i}}}]}}"#
+            )
+        };
+        let events: Vec<String> = files.iter().enumerate().map(event).collect();
+        let json = format!(
+            r#"{{"segments": [], "device_traces": [[{}]]}}"#,
+            events.join(",")
+        );
+        let rank = report::read::snapshot::read_json("a.json", json.as_bytes()).unwrap();
+        Names::of(Arc::new(Analysis::of(Arc::new(rank)).unwrap()))
+    }
+
+    #[test]
+    fn every_file_has_a_short_name_of_its_own() {
+        let names = names(&[
+            "/home/u/run/train.py",
+            "/home/u/run/model/block.py",
+            "/home/u/run/other/block.py",
+            "/usr/lib/python3.12/site-packages/torch/nn/modules/linear.py",
+            "C:/work/a/data.py",
+        ]);
+        let places: Vec<String> = (0..5).map(|i| names.place(FrameId(i))).collect();
+        assert_eq!(
+            places,
+            [
+                "train.py",
+                "model/block.py:1",
+                "other/block.py:2",
+                "torch/nn/modules/linear.py:3",
+                "data.py:4"
+            ]
+        );
+        assert_eq!(names.path(FrameId(0)), Some("/home/u/run/train.py"));
+        assert_eq!(names.site(None, Lang::En), "stack not recorded");
+    }
+
     #[test]
     fn files_are_told_apart_by_their_last_parts() {
         assert_eq!(tail("/a/b/c.py", 1), "c.py");

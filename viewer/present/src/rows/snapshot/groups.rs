@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use report::analyze::snapshot::Named;
 use report::analyze::snapshot::group::{By, Group, Key, total};
+use report::analyze::snapshot::{Analysis, Named};
 
 use super::{known, number, said};
 use crate::names::{Names, category_word, certainty_word, evidence};
@@ -36,6 +36,31 @@ impl GroupRows {
             picked,
         }
     }
+
+    /// Size and share, then what the group is, then count and largest: numbered as if these two
+    /// came before what it is, which differs between groupings.
+    fn what(&self, column: usize) -> usize {
+        let behind = self.columns().len().saturating_sub(2);
+        match column {
+            0 | 1 => column,
+            _ if column >= behind => column - behind + 2,
+            _ => column + 2,
+        }
+    }
+}
+
+/// What stands for a group where something of it is picked: the stack of its largest allocation;
+/// that allocation itself where its stack tells nothing of the group.
+#[must_use]
+pub fn group_pick(analysis: &Analysis, group: &Group) -> Pick {
+    let stack = match group.key {
+        Key::Stack(stack) => stack,
+        Key::Line(Some(_)) | Key::Function(Some(_)) => {
+            analysis.replay.allocations.stack(group.largest)
+        }
+        _ => None,
+    };
+    stack.map_or(Pick::Allocation(group.largest.0), |s| Pick::Stack(s.0))
 }
 
 impl Rows for GroupRows {
@@ -63,12 +88,12 @@ impl Rows for GroupRows {
                     &[
                         BYTES,
                         SHARE,
-                        COUNT,
-                        LARGEST,
                         text("place", Word::Place),
                         text("innermost", Word::Innermost),
                         CATEGORY,
                         text("stack", Word::ByStack),
+                        COUNT,
+                        LARGEST,
                     ]
                 }
             }
@@ -77,12 +102,12 @@ impl Rows for GroupRows {
                     &[
                         BYTES,
                         SHARE,
-                        COUNT,
-                        LARGEST,
                         text("place", Word::Place),
                         text("function", Word::FunctionName),
                         CATEGORY,
                         text("file", Word::FilePath),
+                        COUNT,
+                        LARGEST,
                     ]
                 }
             }
@@ -91,12 +116,12 @@ impl Rows for GroupRows {
                     &[
                         BYTES,
                         SHARE,
-                        COUNT,
-                        LARGEST,
                         text("function", Word::FunctionName),
                         text("place", Word::Place),
                         CATEGORY,
                         text("file", Word::FilePath),
+                        COUNT,
+                        LARGEST,
                     ]
                 }
             }
@@ -105,17 +130,17 @@ impl Rows for GroupRows {
                     &[
                         BYTES,
                         SHARE,
-                        COUNT,
-                        LARGEST,
                         CATEGORY,
                         text("certainty", Word::HowSure),
                         text("why", Word::Why),
+                        COUNT,
+                        LARGEST,
                     ]
                 }
             }
-            By::Stream => const { &[BYTES, SHARE, COUNT, LARGEST, text("stream", Word::Stream)] },
-            By::Pool => const { &[BYTES, SHARE, COUNT, LARGEST, text("pool", Word::Pool)] },
-            By::Span => const { &[BYTES, SHARE, COUNT, LARGEST, text("segment", Word::Name)] },
+            By::Stream => const { &[BYTES, SHARE, text("stream", Word::Stream), COUNT, LARGEST] },
+            By::Pool => const { &[BYTES, SHARE, text("pool", Word::Pool), COUNT, LARGEST] },
+            By::Span => const { &[BYTES, SHARE, text("segment", Word::Name), COUNT, LARGEST] },
         }
     }
 
@@ -134,7 +159,7 @@ impl Rows for GroupRows {
         };
         let name = || Cell::Text(names.key(g.key, lang).into());
         let function = || known(frame.map(|f| names.function(f)));
-        match (column, self.by, g.key) {
+        match (self.what(column), self.by, g.key) {
             (0, ..) => Cell::Bytes(Some(g.bytes)),
             (1, ..) => Cell::Share(Some(g.share)),
             (2, ..) => number(g.count),
@@ -160,10 +185,10 @@ impl Rows for GroupRows {
     }
 
     fn subject(&self, row: usize) -> Subject {
-        let own = self.groups.get(row).map(|g| match g.key {
-            Key::Stack(Some(stack)) => Pick::Stack(stack.0),
-            _ => Pick::Allocation(g.largest.0),
-        });
+        let own = self
+            .groups
+            .get(row)
+            .map(|g| group_pick(self.names.analysis(), g));
         let picked = self.picked.filter(|p| p.0 == row).map(|p| p.1);
         Subject {
             pick: picked.or(own),
@@ -173,7 +198,7 @@ impl Rows for GroupRows {
 
     fn total(&self, column: usize) -> Option<Cell<'static>> {
         let (bytes, count) = total(&self.groups);
-        Some(match column {
+        Some(match self.what(column) {
             0 => Cell::Bytes(Some(bytes)),
             1 => Cell::Share((bytes > 0).then_some(1.0)),
             2 => number(count),

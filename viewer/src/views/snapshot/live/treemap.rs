@@ -6,7 +6,7 @@ use plotters_canvas::CanvasBackend;
 use present::Word;
 use present::chart::{Theme, Tile, Treemap, Whole, category_color, svg};
 use present::names::{Names, category_word};
-use present::rows::Pick;
+use present::rows::snapshot::group_pick;
 use present::units::{bytes, count, exact, percent};
 use present::visible::short;
 use report::analyze::snapshot::group::{By, Group, Key};
@@ -93,7 +93,8 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
     });
     let picked = Memo::new(move |_| {
         let pick = state.pick.get()?;
-        let nests = nests.get()?;
+        let (nests, held) = (nests.get()?, held.get()?);
+        let subject = |g: &Group| group_pick(held.names.analysis(), g);
         let at = nests.iter().enumerate().find_map(|(i, n)| {
             let tile = n.groups.iter().position(|g| subject(g) == pick)?;
             Some((i, tile))
@@ -128,14 +129,6 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
             let hint = state.t(Word::TreeHint);
             chart.said().unwrap_or_else(|| hint.to_owned())
         }}</p>
-    }
-}
-
-/// What a click on a tile picks.
-fn subject(group: &Group) -> Pick {
-    match group.key {
-        Key::Stack(Some(stack)) => Pick::Stack(stack.0),
-        _ => Pick::Allocation(group.largest.0),
     }
 }
 
@@ -189,6 +182,10 @@ impl Chart {
     }
 
     fn pick(self, (outer, inner): (usize, usize)) {
+        let Some(held) = self.held.get_untracked() else {
+            return;
+        };
+        let subject = |g: &Group| group_pick(held.names.analysis(), g);
         let group = self
             .nests
             .with_untracked(|n| n.as_ref()?.get(outer)?.groups.get(inner).map(subject));
