@@ -262,3 +262,54 @@ fn a_page_of_the_verb_opens_on_the_comparison() {
         },
     );
 }
+
+/// A report is put beside another, shown alone, and its ranks are gone through: no view that is left
+/// behind says an error (which the harness counts).
+#[test]
+fn ranks_and_sides_come_and_go() {
+    let viewer = pages::temporary("compare_viewer.html");
+    memscope(&["viewer", "-o", viewer.to_str().unwrap()]);
+    with(Options::default(), async |page: &Page| {
+        page.open(&file_url(&viewer)).await;
+        let input = page.find("open").await;
+        input
+            .send_keys(pages::ddp().to_str().unwrap())
+            .await
+            .unwrap();
+        page.wait(
+            "the report",
+            "document.querySelector(\"[data-testid='rank']\")",
+        )
+        .await;
+        for view in ["peak", "phases"] {
+            page.tab(view).await;
+            for rank in [0, 1] {
+                page.choose("rank", &rank.to_string()).await;
+                let said = page.text("headline").await;
+                assert!(
+                    said.starts_with(&pages::headline(&pages::ddp_run(rank))),
+                    "{said}"
+                );
+            }
+        }
+        page.choose("with", "0").await;
+        let peaks = [0, 1].map(|rank| pages::ddp_run(rank).peak().0);
+        let must = format!("B's peak is {} ", units::size(peaks[0].abs_diff(peaks[1])));
+        let said = page.text("headline").await;
+        assert!(
+            said.starts_with(&must) && said.contains(" lower than A's"),
+            "{said}"
+        );
+        page.click("compare-swap").await;
+        let said = page.text("headline").await;
+        assert!(
+            said.starts_with(&must) && said.contains(" higher than A's"),
+            "{said}"
+        );
+        drop_beside(page, &snapshot("ddp/rank00000")).await;
+        page.click("compare-only-b").await;
+        drop_beside(page, pages::ddp()).await;
+        page.click("compare-close").await;
+        assert!(!page.has("#tab-compare").await);
+    });
+}
