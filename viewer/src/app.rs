@@ -58,7 +58,7 @@ fn App(state: State) -> impl IntoView {
                 (false, true) => view! { <TimelineChart state=state/> }.into_any(),
                 _ => ().into_any(),
             })}
-            <Show when=move || state.data.with(Option::is_some)>
+            <Show when=move || !state.working.get() && state.data.with(Option::is_some)>
                 <Tabs state=state/>
                 <section id="panel" role="tabpanel" tabindex="-1"
                     aria-labelledby=move || format!("tab-{}", view.get().word())>

@@ -33,7 +33,6 @@ pub(crate) fn is_long(container: &Container, rank: usize) -> bool {
 
 /// Decodes a rank and asks what the first screen needs.
 pub(crate) async fn rank(container: &Container, rank: usize) -> Result<RankData, Error> {
-    UNDER_WAY.set(UNDER_WAY.get() + 1);
     let clock = Clock::new();
     let ask = || clock.ask();
     let pauses = Pauses::new(&ask);
@@ -43,21 +42,32 @@ pub(crate) async fn rank(container: &Container, rank: usize) -> Result<RankData,
     };
     // What shows it begins with a piece of its own.
     task().await;
-    UNDER_WAY.set(UNDER_WAY.get().saturating_sub(1));
-    if UNDER_WAY.get() == 0 {
-        for done in WAITING.take() {
-            done.call0(&JsValue::NULL).ok();
+    read
+}
+
+/// Work that [`all_done`] waits for.
+pub(crate) struct Work(());
+
+impl Work {
+    pub(crate) fn begin() -> Self {
+        UNDER_WAY.set(UNDER_WAY.get() + 1);
+        Self(())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        UNDER_WAY.set(UNDER_WAY.get().saturating_sub(1));
+        if UNDER_WAY.get() == 0 {
+            for done in WAITING.take() {
+                done.call0(&JsValue::NULL).ok();
+            }
         }
     }
-    read
 }
 
 /// Waits until nothing is under way.
 pub(crate) async fn all_done() {
-    if UNDER_WAY.get() == 0 {
-        // What was just spawned has not begun.
-        task().await;
-    }
     if UNDER_WAY.get() > 0 {
         let promise = js_sys::Promise::new(&mut |resolve, _| {
             WAITING.with_borrow_mut(|w| w.push(resolve));
@@ -97,7 +107,7 @@ impl Clock {
 
 /// Waits for the next task of the browser, in between others and frames. A message comes at once,
 /// where a timer would come after four milliseconds.
-async fn task() {
+pub(crate) async fn task() {
     let Ok(channel) = MessageChannel::new() else {
         return;
     };

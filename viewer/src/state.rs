@@ -261,7 +261,7 @@ pub struct State {
     pub compared: crate::compare::Compared,
     /// How much of it is read, from 0 to 1; `None` where that is not known.
     pub progress: RwSignal<Option<f64>>,
-    /// Whether a rank is being decoded.
+    /// Whether a rank is being decoded, or its chart put up.
     pub working: RwSignal<bool>,
 }
 
@@ -419,12 +419,17 @@ impl State {
                         .with_untracked(|now| now.as_ref().is_some_and(|now| Arc::ptr_eq(now, c)))
             };
             self.working.set(true);
+            let work = crate::pieces::Work::begin();
             wasm_bindgen_futures::spawn_local(async move {
                 let read = crate::pieces::rank(&container, rank).await;
                 if current(&container) {
-                    self.working.set(false);
                     self.show(read);
+                    // The chart comes in one piece, the tab below it in the next.
+                    crate::pieces::task().await;
+                    crate::pieces::task().await;
+                    self.working.set(false);
                 }
+                drop(work);
             });
             return;
         }
