@@ -336,6 +336,9 @@ words! {
     DiffFold: "fold torch and native frames", "折叠 torch 与本地帧";
     DiffRoot: "from main", "从入口";
     DiffLeaf: "from the allocation", "从分配处";
+    // Profiler timelines
+    ProfilerTimeline: "Profiler timeline", "分析器时间线";
+    AutogradDetail: "autograd detail", "自动求导细节";
     // Figures and columns
     Allocated: "allocated", "已分配";
     Reserved: "reserved", "已保留";
