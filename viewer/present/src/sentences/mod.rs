@@ -270,6 +270,11 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
             return out;
         }
     }
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
+        out.push(series::subline(series, lang));
+        return out;
+    }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));
     out.push(match lang {
         Lang::En => format!("{steps} steps, {events} events"),

@@ -4,13 +4,27 @@ use report::analyze::series::{self, Moment};
 use report::model::{Series, SeriesCategory};
 
 use crate::names::series_word;
-use crate::units::{bytes, percent, seconds};
+use crate::units::{bytes, count, percent, seconds};
 use crate::words::Lang;
 
 /// The largest category of a moment; `None` when nothing is live.
 fn largest(m: &Moment) -> Option<SeriesCategory> {
     let all = SeriesCategory::ALL.into_iter().rev();
     all.max_by_key(|&c| m.of(c)).filter(|&c| m.of(c) > 0)
+}
+
+/// `3,274 moments in 662 ms`
+#[must_use]
+pub fn subline(series: &Series, lang: Lang) -> String {
+    let moments = count(series.len() as u64);
+    let span = match (series.time_ns.first(), series.time_ns.last()) {
+        (Some(first), Some(last)) => seconds(last.saturating_sub(*first)),
+        _ => "–".to_owned(),
+    };
+    match lang {
+        Lang::En => format!("{moments} moments in {span}"),
+        Lang::Zh => format!("{span} 内 {moments} 个时刻"),
+    }
 }
 
 /// The one sentence: how high memory stood, when, and what most of it was for.
