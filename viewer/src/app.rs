@@ -77,6 +77,10 @@ fn App(state: State) -> impl IntoView {
                         View::Lifetimes => view! { <views::snapshot::Lifetimes state=state/> }.into_any(),
                         #[cfg(feature = "snapshot")]
                         View::Lines => view! { <views::snapshot::Lines state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Series => view! { <views::snapshot::Series state=state/> }.into_any(),
+                        #[cfg(not(feature = "snapshot"))]
+                        View::Series => ().into_any(),
                         #[cfg(not(feature = "snapshot"))]
                         View::Live | View::State | View::Entries | View::Lifetimes | View::Lines => ().into_any(),
                         View::Peak => view! { <views::Peak state=state/> }.into_any(),

@@ -28,6 +28,8 @@ pub enum View {
     Lifetimes,
     /// Source lines.
     Lines,
+    /// Memory by category, of a profiler's timeline.
+    Series,
     /// What holds the peak, and growth.
     #[default]
     Peak,
@@ -47,13 +49,14 @@ pub enum View {
 
 impl View {
     /// In the order of the tabs and of the keys 1 to 9.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Compare,
         Self::Live,
         Self::State,
         Self::Entries,
         Self::Lifetimes,
         Self::Lines,
+        Self::Series,
         Self::Peak,
         Self::Steps,
         Self::Phases,
@@ -73,6 +76,7 @@ impl View {
             Self::Entries => "entries",
             Self::Lifetimes => "lifetimes",
             Self::Lines => "lines",
+            Self::Series => "series",
             Self::Peak => "peak",
             Self::Steps => "steps",
             Self::Phases => "phases",
@@ -83,15 +87,17 @@ impl View {
         }
     }
 
-    /// Whether it has something to show for a rank with or without events and a snapshot.
+    /// Whether it has something to show for a rank with or without events, a snapshot and a
+    /// profiler's timeline.
     #[must_use]
-    pub fn shows(self, events: bool, snapshot: bool) -> bool {
+    pub fn shows(self, events: bool, snapshot: bool, series: bool) -> bool {
         match self {
             Self::Live | Self::State | Self::Entries | Self::Lifetimes | Self::Lines => snapshot,
             Self::About => true,
             // There when something is compared, see [`State::views`].
             Self::Compare => false,
-            _ => events || !snapshot,
+            Self::Series => series,
+            _ => events || !(snapshot || series),
         }
     }
 
@@ -111,6 +117,7 @@ impl View {
             Self::Entries => Word::Entries,
             Self::Lifetimes => Word::Lifetimes,
             Self::Lines => Word::SourceLines,
+            Self::Series => Word::ProfilerTimeline,
             Self::Peak => Word::Holders,
             Self::Steps => Word::Steps,
             Self::Phases => Word::Phases,
@@ -308,9 +315,10 @@ impl State {
     /// The tabs that the rank has something for, in order.
     #[must_use]
     pub fn views(self) -> Vec<View> {
-        let (events, snapshot) = self.data.with(|d| {
-            d.as_ref().map_or((false, false), |d| {
-                (!d.rank.events.is_empty(), d.has_snapshot())
+        let (events, snapshot, series) = self.data.with(|d| {
+            d.as_ref().map_or((false, false, false), |d| {
+                let series = cfg!(feature = "snapshot") && d.rank.series.is_some();
+                (!d.rank.events.is_empty(), d.has_snapshot(), series)
             })
         });
         #[cfg(feature = "snapshot")]
@@ -319,7 +327,7 @@ impl State {
         let compares = false;
         View::ALL
             .into_iter()
-            .filter(|v| v.shows(events, snapshot) || (*v == View::Compare && compares))
+            .filter(|v| v.shows(events, snapshot, series) || (*v == View::Compare && compares))
             .collect()
     }
 

@@ -64,6 +64,11 @@ pub struct Page {
     link: String,
 }
 
+/// Whether a rank has what only the program for snapshots shows.
+fn needs_whole(rank: &Rank) -> bool {
+    rank.snapshot.is_some() || rank.series.is_some()
+}
+
 impl Page {
     /// A page about a report. The program for snapshots is packed where the report has one, or
     /// where `whole` asks for it.
@@ -74,7 +79,7 @@ impl Page {
         require_viewer()?;
         let data = container(&report)?;
         // A page of runtime reports carries no program for snapshots.
-        let viewer = if whole || report.ranks.iter().any(|r| r.snapshot.is_some()) {
+        let viewer = if whole || report.ranks.iter().any(needs_whole) {
             assets::WHOLE
         } else {
             assets::LEAN

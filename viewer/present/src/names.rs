@@ -13,6 +13,22 @@ use report::model::snapshot::{FrameId, PoolIndex, StackId, StreamIndex};
 
 use crate::words::{Lang, Word};
 
+/// The word of a category of the profiler.
+#[must_use]
+pub fn series_word(category: report::model::SeriesCategory) -> Word {
+    use report::model::SeriesCategory as S;
+    match category {
+        S::Parameter => Word::Parameters,
+        S::OptimizerState => Word::OptimizerState,
+        S::Input => Word::Inputs,
+        S::Temporary => Word::Temporary,
+        S::Activation => Word::Activations,
+        S::Gradient => Word::Gradients,
+        S::AutogradDetail => Word::AutogradDetail,
+        S::Unknown => Word::Unknown,
+    }
+}
+
 /// Names within one snapshot. Files are called by as many of their last parts as tell them apart;
 /// files of packages by their path in the package's folder.
 #[derive(Debug, Clone)]

@@ -70,6 +70,7 @@ macro_rules! words {
 
 words! {
 always {
+    ProfilerTimeline: "Profiler timeline", "分析器时间线";
     Compare: "Compare", "对比";
     // Views
     Timeline: "Timeline", "时间线";
@@ -474,6 +475,7 @@ snapshot {
     DiffFold: "fold torch and native frames", "折叠 torch 与本地帧";
     DiffRoot: "from main", "从入口";
     DiffLeaf: "from the allocation", "从分配处";
+    AutogradDetail: "autograd detail", "自动求导细节";
 }
 }
 

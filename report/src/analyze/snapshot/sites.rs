@@ -37,7 +37,8 @@ impl Sites {
     #[must_use]
     pub fn of(strings: &StringTable, snapshot: &Snapshot) -> Self {
         let mut owners: HashMap<StringId, Owner, FxBuildHasher> = HashMap::default();
-        let mut lines: HashMap<(StringId, u32), FrameId, FxBuildHasher> = HashMap::default();
+        let mut lines: HashMap<(StringId, u32, StringId), FrameId, FxBuildHasher> =
+            HashMap::default();
         let mut functions: HashMap<(StringId, StringId), FrameId, FxBuildHasher> =
             HashMap::default();
         let mut this = Self::default();
@@ -46,7 +47,13 @@ impl Sites {
                 .entry(frame.file)
                 .or_insert_with(|| owner(strings.get(frame.file)));
             this.owner.push(*owner);
-            let line = lines.entry((frame.file, frame.line)).or_insert(id);
+            // Where the line is not known, the name tells places apart.
+            let name = if frame.line == 0 {
+                frame.name
+            } else {
+                StringId::EMPTY
+            };
+            let line = lines.entry((frame.file, frame.line, name)).or_insert(id);
             this.same_line.push(*line);
             let function = functions.entry((frame.file, frame.name)).or_insert(id);
             this.same_function.push(*function);

@@ -107,9 +107,10 @@ pub(super) fn read<R: Read>(
         return Ok(());
     };
     if let Some(action) = action {
-        return Ok(memory(
+        memory(
             build, skipped, offset, action, &arguments, process, thread, start,
-        ));
+        );
+        return Ok(());
     }
     if let Some(name) = name.filter(|_| whole) {
         let op = Op {

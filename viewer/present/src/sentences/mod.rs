@@ -1,6 +1,8 @@
 //! What is said about a rank, in whole sentences.
 
 #[cfg(feature = "snapshot")]
+pub mod series;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 
 use std::sync::Arc;
@@ -131,6 +133,10 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     #[cfg(feature = "snapshot")]
     if let Some(a) = facts.leading() {
         return snapshot::headline(a, lang);
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
+        return series::headline(series, lang);
     }
     let Some(top) = facts.peak.allocated else {
         return match (rank.events.is_empty(), lang) {
@@ -263,6 +269,11 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
         if rank.events.is_empty() {
             return out;
         }
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
+        out.push(series::subline(series, lang));
+        return out;
     }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));
     out.push(match lang {
