@@ -63,7 +63,7 @@ pub fn Header(state: State) -> impl IntoView {
             </Show>
             <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
             <p class="said" role="status" data-testid="reading">{move || state.reading.get().map(|name| {
-                let share = state.progress.get().map(|p| format!(" {:.0} %", p * 100.0));
+                let share = share(state);
                 format!("{} {}{}", state.t(Word::Reading), short(&name, 80), share.unwrap_or_default())
             })}</p>
         </header>
@@ -192,4 +192,16 @@ pub(crate) fn toggle_lang(state: State) {
 pub(crate) fn toggle_theme(state: State) {
     let next = !state.dark.get_untracked();
     state.shown.update(|s| s.dark = Some(next));
+}
+
+/// How much of a file is read; only what reads in pieces can tell.
+#[cfg(feature = "snapshot")]
+fn share(state: State) -> Option<String> {
+    let share = state.progress.get()?;
+    Some(format!(" {:.0} %", share * 100.0))
+}
+
+#[cfg(not(feature = "snapshot"))]
+fn share(_: State) -> Option<String> {
+    None
 }
