@@ -91,7 +91,11 @@ fn embed(out: &Path, name: &str, glue: &str, program: &str) -> Result<()> {
 
 /// What stands inside an element of the page must not end it.
 fn check_assets(assets: &Path) -> Result<()> {
-    for (name, end) in [("boot.js", "</script"), ("style.css", "</style")] {
+    for (name, end) in [
+        ("boot.js", "</script"),
+        ("style.css", "</style"),
+        ("snapshot.css", "</style"),
+    ] {
         let path = assets.join(name);
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -103,10 +103,12 @@ fn best(
             report::read::compressed::uncompressed(std::fs::File::open(path)?)?
                 .read_to_end(&mut bytes)?;
             start = Instant::now();
-            report::read::read_stream(path, &bytes[..])?
+            report::read::read_sized(path, &bytes[..], Some(bytes.len() as u64))?
         } else {
             start = Instant::now();
-            report::read::read_stream(path, std::fs::File::open(path)?)?
+            let file = std::fs::File::open(path)?;
+            let size = file.metadata()?.len();
+            report::read::read_sized(path, file, Some(size))?
         };
         best = best.min(start.elapsed().as_secs_f64());
         rank = report.ranks.into_iter().next();

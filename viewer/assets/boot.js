@@ -41,6 +41,8 @@ const memscopeBoot = async () => {
   // The worker starts from the same glue and program: see viewer/src/open.rs.
   globalThis.memscopeWorker = { program: bytes, glue: document.getElementById("memscope-boot")?.textContent ?? "" };
   start(data, Float64Array.from(parts));
+  // A long history is decoded in pieces: the static part stays until it is shown.
+  if (typeof shown === "function") await shown();
   document.getElementById("memscope-static")?.remove();
   marks.started = performance.now();
 };

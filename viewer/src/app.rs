@@ -34,7 +34,16 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
 #[component]
 fn App(state: State) -> impl IntoView {
     let view = Memo::new(move |_| state.view());
-    let compares = Memo::new(move |_| view.get() == View::Compare);
+    // Which chart there is. It stays when another rank is shown: a chart that is made anew in the
+    // place of its like leaves listeners behind that ask signals which are gone. The comparison has
+    // a chart of its own.
+    let chart = Memo::new(move |_| {
+        let has = state.data.with(|d| {
+            let d = d.as_ref()?;
+            Some((d.has_snapshot(), !d.rank.events.is_empty()))
+        });
+        has.filter(|_| view.get() != View::Compare)
+    });
     view! {
         <a class="skip" href="#panel" on:click=move |e| {
             // The address is ours: a jump must not overwrite it.
@@ -43,15 +52,13 @@ fn App(state: State) -> impl IntoView {
         }>{state.text(Word::Skip)}</a>
         <Header state=state/>
         <main>
-            {move || state.data.with(|d| d.as_ref().map(|d| (d.has_snapshot(), !d.rank.events.is_empty()))).map(|has| match has {
-                // That tab has a chart of both.
-                _ if compares.get() => ().into_any(),
+            {move || chart.get().map(|has| match has {
                 #[cfg(feature = "snapshot")]
                 (true, _) => view! { <crate::memory::MemoryChart state=state/> }.into_any(),
                 (false, true) => view! { <TimelineChart state=state/> }.into_any(),
                 _ => ().into_any(),
             })}
-            <Show when=move || state.data.with(Option::is_some)>
+            <Show when=move || !state.working.get() && state.data.with(Option::is_some)>
                 <Tabs state=state/>
                 <section id="panel" role="tabpanel" tabindex="-1"
                     aria-labelledby=move || format!("tab-{}", view.get().word())>
@@ -70,6 +77,10 @@ fn App(state: State) -> impl IntoView {
                         View::Lifetimes => view! { <views::snapshot::Lifetimes state=state/> }.into_any(),
                         #[cfg(feature = "snapshot")]
                         View::Lines => view! { <views::snapshot::Lines state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Series => view! { <views::snapshot::Series state=state/> }.into_any(),
+                        #[cfg(not(feature = "snapshot"))]
+                        View::Series => ().into_any(),
                         #[cfg(not(feature = "snapshot"))]
                         View::Live | View::State | View::Entries | View::Lifetimes | View::Lines => ().into_any(),
                         View::Peak => view! { <views::Peak state=state/> }.into_any(),

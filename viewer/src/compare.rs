@@ -181,7 +181,7 @@ impl State {
         let rank = self.compared.rank.get_untracked();
         let dropped = self.compared.container.get_untracked();
         self.close_comparison();
-        self.show(dropped, rank);
+        self.show_from(dropped, rank);
     }
 
     /// Puts B in A's place and A in B's.
@@ -198,7 +198,7 @@ impl State {
         let (at, at_b) = self
             .shown
             .with_untracked(|s| (s.at.clone(), s.at_b.clone()));
-        self.show(dropped, b);
+        self.show_from(dropped, b);
         self.compared.rank.set(a);
         self.compared.other.set(other);
         if !within {
@@ -212,7 +212,7 @@ impl State {
     }
 
     /// Shows a rank of another report, or of the open one.
-    fn show(self, container: Option<Arc<Container>>, rank: usize) {
+    fn show_from(self, container: Option<Arc<Container>>, rank: usize) {
         if let Some(container) = container {
             self.container.set(Some(container));
         }

@@ -35,7 +35,20 @@ impl RankData {
     #[must_use]
     pub fn new(rank: Rank) -> Self {
         let rank = Arc::new(rank);
-        let facts = Arc::new(Facts::of(&rank));
+        let facts = Facts::of(&rank);
+        Self::with(rank, facts)
+    }
+
+    /// As [`Self::new`], with pauses in what is long.
+    #[cfg(feature = "snapshot")]
+    pub async fn in_pieces(rank: Rank, pauses: report::pause::Pauses<'_>) -> Self {
+        let rank = Arc::new(rank);
+        let facts = Facts::in_pieces(&rank, pauses).await;
+        Self::with(rank, facts)
+    }
+
+    fn with(rank: Arc<Rank>, facts: Facts) -> Self {
+        let facts = Arc::new(facts);
         Self {
             timeline: Timeline::new(Arc::clone(&rank), &facts),
             rank,

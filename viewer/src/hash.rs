@@ -196,6 +196,13 @@ mod tests {
             by: "line".to_owned(),
             how: "flame".to_owned(),
             lay: "address-together".to_owned(),
+            at_b: "oom".to_owned(),
+            change: "grown".to_owned(),
+            with: Some(1),
+            action: "alloc".to_owned(),
+            min: "1MiB".to_owned(),
+            max: "2 GiB".to_owned(),
+            keep: "3".to_owned(),
             each: true,
             flat: true,
             sort: Some(Sort {

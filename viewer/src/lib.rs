@@ -8,6 +8,7 @@
 //! * `compare`: a second report beside the open one (feature `snapshot`).
 //! * [`views`]: one tab a file.
 //! * [`open`]: reports that are dropped on the page, read in a worker where there may be one.
+//! * `pieces`: long work with pauses in it (feature `snapshot`).
 //! * [`browser`]: what the web has no typed call for.
 //!
 //! Every failure is shown in the page; nothing panics on what a file holds.
@@ -22,6 +23,8 @@ pub mod hash;
 #[cfg(feature = "snapshot")]
 pub mod memory;
 pub mod open;
+#[cfg(feature = "snapshot")]
+mod pieces;
 pub mod selection;
 pub mod state;
 pub mod timeline;
@@ -47,6 +50,13 @@ pub fn start(container: Vec<u8>, parts: Vec<f64>) -> Result<(), JsValue> {
     Ok(())
 }
 
+/// Waits until the report that [`start`] was given is shown. Only what is long takes time after it.
+#[cfg(feature = "snapshot")]
+#[wasm_bindgen]
+pub async fn shown() {
+    pieces::all_done().await;
+}
+
 /// Reads any supported input and packs it, for the worker: what comes back is a container.
 ///
 /// # Errors
@@ -54,4 +64,19 @@ pub fn start(container: Vec<u8>, parts: Vec<f64>) -> Result<(), JsValue> {
 #[wasm_bindgen]
 pub fn read_report(name: &str, bytes: &[u8]) -> Result<Vec<u8>, JsValue> {
     open::to_container(name, bytes).map_err(|e| JsValue::from_str(&e))
+}
+
+/// As [`read_report`], from a file that is read in pieces, for the worker. `progress` is called with
+/// the share that is read.
+///
+/// # Errors
+/// As [`read_report`].
+#[cfg(feature = "snapshot")]
+#[wasm_bindgen]
+pub fn read_file(
+    name: &str,
+    file: web_sys::File,
+    progress: &js_sys::Function,
+) -> Result<Vec<u8>, JsValue> {
+    open::file_to_container(name, file, progress).map_err(|e| JsValue::from_str(&e))
 }

@@ -28,6 +28,8 @@ pub enum View {
     Lifetimes,
     /// Source lines.
     Lines,
+    /// Memory by category, of a profiler's timeline.
+    Series,
     /// What holds the peak, and growth.
     #[default]
     Peak,
@@ -47,13 +49,14 @@ pub enum View {
 
 impl View {
     /// In the order of the tabs and of the keys 1 to 9.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Compare,
         Self::Live,
         Self::State,
         Self::Entries,
         Self::Lifetimes,
         Self::Lines,
+        Self::Series,
         Self::Peak,
         Self::Steps,
         Self::Phases,
@@ -73,6 +76,7 @@ impl View {
             Self::Entries => "entries",
             Self::Lifetimes => "lifetimes",
             Self::Lines => "lines",
+            Self::Series => "series",
             Self::Peak => "peak",
             Self::Steps => "steps",
             Self::Phases => "phases",
@@ -83,15 +87,17 @@ impl View {
         }
     }
 
-    /// Whether it has something to show for a rank with or without events and a snapshot.
+    /// Whether it has something to show for a rank with or without events, a snapshot and a
+    /// profiler's timeline.
     #[must_use]
-    pub fn shows(self, events: bool, snapshot: bool) -> bool {
+    pub fn shows(self, events: bool, snapshot: bool, series: bool) -> bool {
         match self {
             Self::Live | Self::State | Self::Entries | Self::Lifetimes | Self::Lines => snapshot,
             Self::About => true,
             // There when something is compared, see [`State::views`].
             Self::Compare => false,
-            _ => events || !snapshot,
+            Self::Series => series,
+            _ => events || !(snapshot || series),
         }
     }
 
@@ -111,6 +117,7 @@ impl View {
             Self::Entries => Word::Entries,
             Self::Lifetimes => Word::Lifetimes,
             Self::Lines => Word::SourceLines,
+            Self::Series => Word::ProfilerTimeline,
             Self::Peak => Word::Holders,
             Self::Steps => Word::Steps,
             Self::Phases => Word::Phases,
@@ -254,11 +261,15 @@ pub struct State {
     pub help: RwSignal<bool>,
     /// Sizes of the file's parts: program, glue and style, static part, data; bytes.
     pub parts: StoredValue<Vec<f64>>,
-    /// What the worker is reading.
+    /// What is being read.
     pub reading: RwSignal<Option<String>>,
     /// The recording that the one shown is compared with.
     #[cfg(feature = "snapshot")]
     pub compared: crate::compare::Compared,
+    /// How much of it is read, from 0 to 1; `None` where that is not known.
+    pub progress: RwSignal<Option<f64>>,
+    /// Whether a rank is being decoded, or its chart put up.
+    pub working: RwSignal<bool>,
 }
 
 impl State {
@@ -292,6 +303,8 @@ impl State {
             reading: RwSignal::new(None),
             #[cfg(feature = "snapshot")]
             compared: crate::compare::Compared::new(data, shown),
+            progress: RwSignal::new(None),
+            working: RwSignal::new(false),
         };
         if let Some(container) = container {
             state.open(container);
@@ -302,9 +315,10 @@ impl State {
     /// The tabs that the rank has something for, in order.
     #[must_use]
     pub fn views(self) -> Vec<View> {
-        let (events, snapshot) = self.data.with(|d| {
-            d.as_ref().map_or((false, false), |d| {
-                (!d.rank.events.is_empty(), d.has_snapshot())
+        let (events, snapshot, series) = self.data.with(|d| {
+            d.as_ref().map_or((false, false, false), |d| {
+                let series = cfg!(feature = "snapshot") && d.rank.series.is_some();
+                (!d.rank.events.is_empty(), d.has_snapshot(), series)
             })
         });
         #[cfg(feature = "snapshot")]
@@ -313,7 +327,7 @@ impl State {
         let compares = false;
         View::ALL
             .into_iter()
-            .filter(|v| v.shows(events, snapshot) || (*v == View::Compare && compares))
+            .filter(|v| v.shows(events, snapshot, series) || (*v == View::Compare && compares))
             .collect()
     }
 
@@ -403,9 +417,39 @@ impl State {
         };
         let rank = chosen.filter(|&r| r < ranks.len()).unwrap_or_else(worst);
         self.rank.set(rank);
-        match container.rank(rank) {
-            Ok(tables) => {
-                let data = Arc::new(RankData::new(tables));
+        #[cfg(feature = "snapshot")]
+        if crate::pieces::is_long(&container, rank) {
+            // Another choice that comes meanwhile makes this one void.
+            let current = move |c: &Arc<Container>| {
+                self.rank.get_untracked() == rank
+                    && self
+                        .container
+                        .with_untracked(|now| now.as_ref().is_some_and(|now| Arc::ptr_eq(now, c)))
+            };
+            self.working.set(true);
+            let work = crate::pieces::Work::begin();
+            wasm_bindgen_futures::spawn_local(async move {
+                let read = crate::pieces::rank(&container, rank).await;
+                if current(&container) {
+                    self.show(read);
+                    // The chart comes in one piece, the tab below it in the next.
+                    crate::pieces::task().await;
+                    crate::pieces::task().await;
+                    self.working.set(false);
+                }
+                drop(work);
+            });
+            return;
+        }
+        self.working.set(false);
+        self.show(container.rank(rank).map(RankData::new));
+    }
+
+    /// Shows a rank, or why there is none.
+    fn show(self, read: Result<RankData, report::Error>) {
+        match read {
+            Ok(data) => {
+                let data = Arc::new(data);
                 let word = self.shown.with_untracked(|s| s.selection.clone());
                 let selection = word.and_then(|w| selection_of(&w, &data));
                 self.error.set(None);

@@ -12,6 +12,7 @@ pub mod path;
 pub mod peak;
 pub mod phases;
 pub mod search;
+pub mod series;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod stacked;

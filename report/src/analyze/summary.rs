@@ -273,8 +273,10 @@ fn with_snapshot(rank: &Rank, figures: &figures::Figures, summary: &mut RankSumm
     summary.peak.requested.bytes = figures.peak_requested.map(|p| p.bytes);
     let end = figures.end;
     summary.end.requested = figures.end_requested;
-    summary.end.active = Some(end.allocated.saturating_add(end.pending));
-    summary.end.inactive_split = Some(end.inactive_split);
+    if figures.blocks_known {
+        summary.end.active = Some(end.allocated.saturating_add(end.pending));
+        summary.end.inactive_split = Some(end.inactive_split);
+    }
     if !rank.events.is_empty() {
         return;
     }

@@ -10,6 +10,10 @@ pub mod compressed;
 pub mod html;
 pub(crate) mod json;
 #[cfg(feature = "snapshot")]
+pub mod kineto;
+#[cfg(feature = "snapshot")]
+pub mod memory_timeline;
+#[cfg(feature = "snapshot")]
 pub(crate) mod pickle;
 pub mod runtime_report;
 #[cfg(feature = "snapshot")]
@@ -51,6 +55,12 @@ pub enum Format {
     /// A PyTorch memory snapshot as JSON.
     #[cfg(feature = "snapshot")]
     SnapshotJson,
+    /// A trace of PyTorch's profiler: see [`kineto`].
+    #[cfg(feature = "snapshot")]
+    Trace,
+    /// A memory timeline of PyTorch's profiler: see [`memory_timeline`].
+    #[cfg(feature = "snapshot")]
+    MemoryTimeline,
     /// Any of the others, compressed: see [`compressed`].
     #[cfg(feature = "snapshot")]
     Compressed,
@@ -78,7 +88,13 @@ impl Format {
             if let [0x80, _, ..] = head {
                 return Ok(Self::Snapshot);
             }
-            if text.first() == Some(&b'[') || snapshot_key(text) {
+            if list_of_lists(text) {
+                return Ok(Self::MemoryTimeline);
+            }
+            if first_key(text, &TRACE_KEYS) {
+                return Ok(Self::Trace);
+            }
+            if text.first() == Some(&b'[') || first_key(text, &SNAPSHOT_KEYS) {
                 return Ok(Self::SnapshotJson);
             }
         }
@@ -91,8 +107,8 @@ impl Format {
         Err(Error::Unsupported {
             name: name.to_owned(),
             expected: if cfg!(feature = "snapshot") {
-                "a runtime_report.json, a PyTorch memory snapshot, a .memscope container or an \
-                 HTML report of MemScope"
+                "a runtime_report.json, a PyTorch memory snapshot, a trace or memory timeline of \
+                 its profiler, a .memscope container or an HTML report of MemScope"
             } else {
                 "a runtime_report.json, a .memscope container or an HTML report of MemScope"
             }
@@ -135,26 +151,48 @@ fn describe_head(head: &[u8]) -> String {
     }
 }
 
-/// Whether an object's first key is one of a snapshot's.
 #[cfg(feature = "snapshot")]
-fn snapshot_key(text: &[u8]) -> bool {
+const SNAPSHOT_KEYS: [&str; 6] = [
+    "segments",
+    "device_traces",
+    "allocator_settings",
+    "external_annotations",
+    "host_segments",
+    "host_traces",
+];
+
+#[cfg(feature = "snapshot")]
+const TRACE_KEYS: [&str; 7] = [
+    "schemaVersion",
+    "deviceProperties",
+    "distributedInfo",
+    "displayTimeUnit",
+    "baseTimeNanoseconds",
+    "traceEvents",
+    "traceName",
+];
+
+/// Whether an object's first key is one of these.
+#[cfg(feature = "snapshot")]
+fn first_key(text: &[u8], keys: &[&str]) -> bool {
     let Some(text) = text.strip_prefix(b"{") else {
         return false;
     };
-    [
-        "segments",
-        "device_traces",
-        "allocator_settings",
-        "external_annotations",
-        "host_segments",
-        "host_traces",
-    ]
-    .iter()
-    .any(|key| {
+    keys.iter().any(|key| {
         let rest = text.trim_ascii_start().strip_prefix(b"\"");
         rest.and_then(|r| r.strip_prefix(key.as_bytes()))
             .is_some_and(|r| r.first() == Some(&b'"'))
     })
+}
+
+/// Whether a list begins with a list of numbers, or an empty one.
+#[cfg(feature = "snapshot")]
+fn list_of_lists(text: &[u8]) -> bool {
+    let inside = text
+        .strip_prefix(b"[")
+        .and_then(|t| t.trim_ascii_start().strip_prefix(b"["));
+    let first = inside.and_then(|t| t.trim_ascii_start().first());
+    matches!(first, Some(b'0'..=b'9' | b'-' | b']'))
 }
 
 /// Reads any supported input from memory.
@@ -165,9 +203,11 @@ pub fn read(input: Input<'_>) -> Result<Report> {
     let head = input.bytes.get(..DETECT_BYTES).unwrap_or(input.bytes);
     match Format::detect(input.name, head)? {
         #[cfg(feature = "snapshot")]
-        Format::Snapshot | Format::SnapshotJson | Format::Compressed => {
-            read_sized(input.name, input.bytes, Some(input.bytes.len() as u64))
-        }
+        Format::Snapshot
+        | Format::SnapshotJson
+        | Format::Trace
+        | Format::MemoryTimeline
+        | Format::Compressed => read_sized(input.name, input.bytes, Some(input.bytes.len() as u64)),
         Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
         Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),
         Format::Html => {

@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
-use super::{DETECT_BYTES, Format, Input, compressed, read, read_runtime_report, snapshot};
+use super::{
+    DETECT_BYTES, Format, Input, compressed, kineto, memory_timeline, read, read_runtime_report,
+    snapshot,
+};
 use crate::error::Result;
 use crate::model::Report;
 use crate::{Error, container};
@@ -42,6 +45,8 @@ pub fn read_sized(name: &str, source: impl Read, size: Option<u64>) -> Result<Re
             name, source, size,
         )?])),
         Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
+        Format::Trace => Ok(Report::of(vec![kineto::read(name, source)?])),
+        Format::MemoryTimeline => Ok(Report::of(vec![memory_timeline::read(name, source)?])),
         Format::Compressed => Err(Error::Unsupported {
             name: name.to_owned(),
             expected: "an input that is compressed once".to_owned(),

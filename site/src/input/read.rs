@@ -7,7 +7,7 @@ use std::path::Path;
 use report::container::Container;
 use report::merge::together;
 use report::model::{Rank, Report, Value};
-use report::read::{DETECT_BYTES, Format, html, read_runtime_report, read_stream};
+use report::read::{DETECT_BYTES, Format, html, read_runtime_report, read_sized};
 
 use super::{Error, Input, Place};
 use crate::progress::Progress;
@@ -96,7 +96,7 @@ fn one(input: &Input, progress: &mut Progress) -> Result<(Report, bool), Error> 
     match &input.place {
         Place::Stdin => {
             progress.begin(&input.shown, None);
-            content(input, std::io::stdin().lock(), progress)
+            content(input, std::io::stdin().lock(), None, progress)
         }
         Place::File(path) => {
             let cannot = |source| Error::Open {
@@ -105,8 +105,9 @@ fn one(input: &Input, progress: &mut Progress) -> Result<(Report, bool), Error> 
             };
             let file = File::open(path).map_err(cannot)?;
             let meta = file.metadata().map_err(cannot)?;
-            progress.begin(&input.shown, meta.is_file().then_some(meta.len()));
-            content(input, file, progress)
+            let size = meta.is_file().then_some(meta.len());
+            progress.begin(&input.shown, size);
+            content(input, file, size, progress)
         }
     }
 }
@@ -114,6 +115,7 @@ fn one(input: &Input, progress: &mut Progress) -> Result<(Report, bool), Error> 
 fn content(
     input: &Input,
     source: impl Read,
+    size: Option<u64>,
     progress: &mut Progress,
 ) -> Result<(Report, bool), Error> {
     let mut source = progress.count(source);
@@ -144,7 +146,7 @@ fn content(
     let source = Cursor::new(head).chain(source);
     let mut report = match format {
         Format::RuntimeReport => read_runtime_report(name, source)?,
-        _ => read_stream(name, source)?,
+        _ => read_sized(name, source, size)?,
     };
     let mut whole = false;
     for rank in &mut report.ranks {

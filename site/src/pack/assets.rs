@@ -5,10 +5,13 @@ pub(super) const PAGE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../viewer/assets/page.html"
 ));
-/// The style.
-pub(super) const STYLE: &str = include_str!(concat!(
+const STYLE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../viewer/assets/style.css"
+));
+const SNAPSHOT_STYLE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../viewer/assets/snapshot.css"
 ));
 /// A viewer: the program, and the script that starts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub(super) struct Viewer {
     pub program: &'static str,
     /// The one script, in pieces: wasm-bindgen's glue and what starts it, in one module.
     pub script: [&'static str; 3],
+    /// The style, in pieces.
+    pub style: [&'static str; 2],
 }
 
 /// For runtime reports.
@@ -27,6 +32,7 @@ pub(super) const LEAN: Viewer = Viewer {
         "\n",
         BOOT,
     ],
+    style: [STYLE, ""],
 };
 /// For everything.
 pub(super) const WHOLE: Viewer = Viewer {
@@ -36,6 +42,7 @@ pub(super) const WHOLE: Viewer = Viewer {
         "\n",
         BOOT,
     ],
+    style: [STYLE, SNAPSHOT_STYLE],
 };
 const BOOT: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),

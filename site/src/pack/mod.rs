@@ -64,6 +64,11 @@ pub struct Page {
     link: String,
 }
 
+/// Whether a rank has what only the program for snapshots shows.
+fn needs_whole(rank: &Rank) -> bool {
+    rank.snapshot.is_some() || rank.series.is_some()
+}
+
 impl Page {
     /// A page about a report. The program for snapshots is packed where the report has one, or
     /// where `whole` asks for it.
@@ -74,7 +79,7 @@ impl Page {
         require_viewer()?;
         let data = container(&report)?;
         // A page of runtime reports carries no program for snapshots.
-        let viewer = if whole || report.ranks.iter().any(|r| r.snapshot.is_some()) {
+        let viewer = if whole || report.ranks.iter().any(needs_whole) {
             assets::WHOLE
         } else {
             assets::LEAN
@@ -155,7 +160,7 @@ impl Page {
             Slot::Csp => policy::policy(&self.viewer.script).into(),
             Slot::Generator => html(GENERATOR).into(),
             Slot::Title => html(&short(&self.title, TITLE)).into(),
-            Slot::Style => assets::STYLE.into(),
+            Slot::Style => self.viewer.style.concat().into(),
             Slot::Link => html(&self.link).into(),
             Slot::Static => self.fixed.as_str().into(),
             Slot::Wasm => self.viewer.program.into(),
@@ -176,7 +181,7 @@ impl Page {
     /// Sizes of the parts as they stand in the file, in bytes: program, glue and style, static
     /// part, data.
     fn parts(&self) -> [u64; 4] {
-        let looks = assets::length(&self.viewer.script) + assets::STYLE.len() as u64;
+        let looks = assets::length(&self.viewer.script) + assets::length(&self.viewer.style);
         [
             self.viewer.program.len() as u64,
             looks,

@@ -13,8 +13,8 @@ fn a_bad_input_is_one_line_and_exit_1() {
     put(dir.path(), "text.txt", "hello");
     put(dir.path(), "page.html", "<!doctype html><p>not ours</p>");
     put(dir.path(), "pickle.pickle", b"\x80\x02}q\x00.");
-    let expected =
-        "expected a runtime_report.json, a .memscope container or an HTML report of MemScope";
+    let expected = "expected a runtime_report.json, a PyTorch memory snapshot, a trace or memory \
+                    timeline of its profiler, a .memscope container or an HTML report of MemScope";
     for (name, start) in [
         (
             "missing.json",
@@ -36,7 +36,9 @@ fn a_bad_input_is_one_line_and_exit_1() {
         ),
         (
             "pickle.pickle",
-            format!("memscope: pickle.pickle: at byte 0: {expected}, found a Python pickle"),
+            "memscope: pickle.pickle: at byte 6: expected a dictionary with segments or \
+             device_traces, or a list of segments, found an empty dictionary"
+                .to_owned(),
         ),
     ] {
         let done = memscope_in(dir.path(), [SUMMARY, name]);

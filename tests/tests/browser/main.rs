@@ -8,17 +8,25 @@
     reason = "tests fail by panicking"
 )]
 
+mod compare;
 mod edges;
+mod entries;
 mod exports;
 mod faults;
 mod hosts;
 mod injection;
 mod keyboard;
+mod lifetimes;
+mod lines;
+mod live;
 mod look;
+mod memory;
 mod numbers;
 mod open;
 mod pages;
+mod segments;
 mod size;
 mod state;
 mod tables;
 mod timeline;
+mod trace;

@@ -32,6 +32,16 @@ async fn choose(page: &Page, path: &std::path::Path) {
     input.send_keys(path.to_str().unwrap()).await.unwrap();
 }
 
+/// Chooses a report while one is open: the comparison opens.
+async fn beside(page: &Page, path: &std::path::Path) {
+    choose(page, path).await;
+    page.wait(
+        "the comparison",
+        "document.getElementById('tab-compare')?.ariaSelected === 'true'",
+    )
+    .await;
+}
+
 async fn shows(page: &Page, start: &str) {
     let shown = format!(
         "document.querySelector(\"[data-testid='headline']\").textContent.startsWith({})",
@@ -58,15 +68,25 @@ fn json_html_and_containers_are_opened_in_a_worker() {
         assert!(!page.has("[data-testid='rank']").await);
         page.tab("phases").await;
         page.must_show("phases", &expect::phases(&rank0)).await;
-        choose(page, &packed).await;
+        // Another report is held against the open one; a button then shows it alone.
+        beside(page, &packed).await;
+        let (a, b) = (rank0.peak().0, single.peak().0);
+        let word = if b > a { "higher" } else { "lower" };
+        let must = format!("B's peak is {} ", units::size(b.abs_diff(a)));
+        let said = page.text("headline").await;
+        assert!(said.starts_with(&must) && said.contains(word), "{said}");
+        page.click("compare-only-b").await;
         shows(page, &pages::headline(&single)).await;
+        page.tab("phases").await;
         page.must_show("phases", &expect::phases(&single)).await;
-        choose(page, pages::ddp()).await;
+        beside(page, pages::ddp()).await;
+        page.click("compare-only-b").await;
         // Of several ranks the one with the highest peak is shown first.
         shows(page, &pages::headline(&pages::ddp_run(1))).await;
         page.choose("rank", "0").await;
         shows(page, &pages::headline(&rank0)).await;
         page.choose("rank", "1").await;
+        page.tab("phases").await;
         page.must_show("phases", &expect::phases(&pages::ddp_run(1)))
             .await;
         assert_eq!(

@@ -49,9 +49,9 @@ pub fn sections(a: &Arc<Analysis>, lang: Lang) -> Vec<Section> {
     let figures = fragmentation(&a.replay, &state);
     let facts = figure_list(&figures, moment.requested)
         .into_iter()
-        .map(|(word, n, means)| {
-            let name = format!("{} ({})", word.text(lang), means.text(lang));
-            (name, format!("{} = {}", bytes(n), exact(n)))
+        .map(|(word, n, _)| {
+            let value = format!("{} = {}", bytes(n), exact(n));
+            (word.text(lang).to_owned(), value)
         })
         .collect();
     let heading = format!(

@@ -17,6 +17,7 @@ pub mod allocator;
 #[cfg(feature = "snapshot")]
 pub mod brief;
 pub mod chart;
+#[cfg(feature = "snapshot")]
 pub mod compare;
 pub mod export;
 #[cfg(feature = "snapshot")]

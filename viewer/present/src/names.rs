@@ -13,6 +13,22 @@ use report::model::snapshot::{FrameId, PoolIndex, StackId, StreamIndex};
 
 use crate::words::{Lang, Word};
 
+/// The word of a category of the profiler.
+#[must_use]
+pub fn series_word(category: report::model::SeriesCategory) -> Word {
+    use report::model::SeriesCategory as S;
+    match category {
+        S::Parameter => Word::Parameters,
+        S::OptimizerState => Word::OptimizerState,
+        S::Input => Word::Inputs,
+        S::Temporary => Word::Temporary,
+        S::Activation => Word::Activations,
+        S::Gradient => Word::Gradients,
+        S::AutogradDetail => Word::AutogradDetail,
+        S::Unknown => Word::Unknown,
+    }
+}
+
 /// Names within one snapshot. Files are called by as many of their last parts as tell them apart;
 /// files of packages by their path in the package's folder.
 #[derive(Debug, Clone)]
@@ -113,11 +129,12 @@ impl Names {
         )
     }
 
-    /// The function at that place; `None` without a recorded stack.
+    /// The innermost function outside torch with its line: of models mostly the `forward` of the
+    /// module at work. `None` without a recorded stack.
     #[must_use]
-    pub fn site_function(&self, stack: Option<StackId>) -> Option<Cow<'_, str>> {
-        let frame = stack.and_then(|s| self.analysis.sites().place(s))?;
-        Some(self.function(frame))
+    pub fn innermost(&self, stack: Option<StackId>) -> Option<String> {
+        let frame = stack.and_then(|s| self.analysis.sites().innermost(s))?;
+        Some(self.whole(frame))
     }
 
     /// A stream: its place in order of first appearance, and its handle.
@@ -271,6 +288,48 @@ pub fn function(name: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One allocation a file, each from one frame.
+    fn names(files: &[&str]) -> Names {
+        let event = |(i, file): (usize, &&str)| {
+            let address = (i + 1) * 4096;
+            format!(
+                r#"{{"action": "alloc", "addr": {address}, "size": 512, "stream": 0,
+                    "frames": [{{"name": "f", "filename": "{file}", "line": {i}}}]}}"#
+            )
+        };
+        let events: Vec<String> = files.iter().enumerate().map(event).collect();
+        let json = format!(
+            r#"{{"segments": [], "device_traces": [[{}]]}}"#,
+            events.join(",")
+        );
+        let rank = report::read::snapshot::read_json("a.json", json.as_bytes()).unwrap();
+        Names::of(Arc::new(Analysis::of(Arc::new(rank)).unwrap()))
+    }
+
+    #[test]
+    fn every_file_has_a_short_name_of_its_own() {
+        let names = names(&[
+            "/home/u/run/train.py",
+            "/home/u/run/model/block.py",
+            "/home/u/run/other/block.py",
+            "/usr/lib/python3.12/site-packages/torch/nn/modules/linear.py",
+            "C:/work/a/data.py",
+        ]);
+        let places: Vec<String> = (0..5).map(|i| names.place(FrameId(i))).collect();
+        assert_eq!(
+            places,
+            [
+                "train.py",
+                "model/block.py:1",
+                "other/block.py:2",
+                "torch/nn/modules/linear.py:3",
+                "data.py:4"
+            ]
+        );
+        assert_eq!(names.path(FrameId(0)), Some("/home/u/run/train.py"));
+        assert_eq!(names.site(None, Lang::En), "stack not recorded");
+    }
 
     #[test]
     fn files_are_told_apart_by_their_last_parts() {

@@ -63,6 +63,13 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
         if facts.peak.allocated.is_some_and(|p| p.bytes > 0) {
             out += &chart(rank, facts, lang)?;
         }
+        #[cfg(feature = "snapshot")]
+        if let Some(series) = rank.series.as_ref().filter(|s| !s.is_empty()) {
+            let drawn = svg(WIDTH, HEIGHT, |area| {
+                crate::chart::series(area, series, &Theme::LIGHT, 1.0, lang)
+            })?;
+            out += &labelled(&drawn, &crate::sentences::series::headline(series, lang));
+        }
         for (word, note, rows) in tables(rank, facts) {
             let note = note
                 .map(|w| format!(" ({})", w.text(lang)))
@@ -142,6 +149,14 @@ fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn R
         None,
         Box::new(FactRows::new("metadata", &rank.metadata)),
     ));
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = &rank.series {
+        out.push((
+            Word::ProfilerTimeline,
+            None,
+            Box::new(crate::rows::SeriesRows::new(series)),
+        ));
+    }
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, None, Box::new(SkippedRows(skipped))));
     out.retain(|(_, _, rows)| !rows.is_empty());

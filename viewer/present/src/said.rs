@@ -4,6 +4,8 @@ use report::analyze::snapshot::lifetimes::{Brief, Pending, Survivors};
 use report::analyze::snapshot::moment::Moment;
 use report::analyze::snapshot::{Instant, Named};
 
+use report::model::snapshot::StackId;
+
 use crate::names::Names;
 use crate::units::{bytes, count};
 use crate::visible::visible;
@@ -49,6 +51,15 @@ pub fn moment(names: &Names, m: &Moment, lang: Lang) -> String {
     }
 }
 
+/// Where memory comes from, within a sentence.
+fn origin(names: &Names, stack: Option<StackId>, lang: Lang) -> String {
+    match (stack, lang) {
+        (Some(_), _) => visible(&names.site(stack, lang)).into_owned(),
+        (None, Lang::En) => "code without a recorded stack".to_owned(),
+        (None, Lang::Zh) => "未记录调用栈的代码".to_owned(),
+    }
+}
+
 /// What the survivors show. `steps` is how many steps are annotated, `k` how many more they lived.
 #[must_use]
 pub fn survivors(names: &Names, list: &[Survivors], steps: usize, k: usize, lang: Lang) -> String {
@@ -76,7 +87,7 @@ pub fn survivors(names: &Names, list: &[Survivors], steps: usize, k: usize, lang
     let worst = suspects.iter().max_by_key(|s| s.bytes_per_step);
     match (worst, list.first()) {
         (Some(s), _) => {
-            let (size, site) = (bytes(s.bytes_per_step), names.site(s.stack, lang));
+            let (size, site) = (bytes(s.bytes_per_step), origin(names, s.stack, lang));
             let since = s.since.unwrap_or_default();
             let more = suspects.len() - 1;
             match lang {
@@ -103,7 +114,7 @@ pub fn survivors(names: &Names, list: &[Survivors], steps: usize, k: usize, lang
             }
         }
         (None, Some(s)) => {
-            let (size, site) = (bytes(s.bytes), names.site(s.stack, lang));
+            let (size, site) = (bytes(s.bytes), origin(names, s.stack, lang));
             match lang {
                 Lang::En => format!(
                     "Nothing grows to the end; most of what outlived {k} more steps is {size} from {site}."
@@ -160,7 +171,11 @@ pub fn brief(names: &Names, list: &[Brief], events: u32, lang: Lang) -> String {
             Lang::Zh => format!("没有达到峰值百分之一的分配在 {events} 个事件内释放。"),
         };
     };
-    let (size, site, n) = (bytes(b.largest), names.site(b.stack, lang), count(b.count));
+    let (size, site, n) = (
+        bytes(b.largest),
+        origin(names, b.stack, lang),
+        count(b.count),
+    );
     match lang {
         Lang::En => format!(
             "The largest is {size} from {site}, {n} times, each freed within {events} events: while it lasts it raises the peak."

@@ -37,6 +37,13 @@ fn tables(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Vec<(String, Box<dyn R
         Word::Comparisons,
         Box::new(FactRows::new("comparisons", &rank.comparisons)),
     ));
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = &rank.series {
+        out.push((
+            Word::ProfilerTimeline,
+            Box::new(crate::rows::SeriesRows::new(series)),
+        ));
+    }
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, Box::new(SkippedRows(skipped))));
     out.retain(|(_, rows)| !rows.is_empty());

@@ -32,11 +32,17 @@ impl Lang {
 }
 
 macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident: $en:literal, $zh:literal;)*) => {
+    (
+        always { $($(#[$doc:meta])* $name:ident: $en:literal, $zh:literal;)* }
+        snapshot { $($own:ident: $own_en:literal, $own_zh:literal;)* }
+    ) => {
         /// A fixed text.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "each is documented by its English text")]
-        pub enum Word { $($(#[$doc])* $name),* }
+        pub enum Word {
+            $($(#[$doc])* $name,)*
+            $(#[cfg(feature = "snapshot")] $own,)*
+        }
 
         impl Word {
             /// The text in a language.
@@ -44,16 +50,28 @@ macro_rules! words {
             pub fn text(self, lang: Lang) -> &'static str {
                 match (self, lang) {
                     $((Self::$name, Lang::En) => $en, (Self::$name, Lang::Zh) => $zh,)*
+                    $(
+                        #[cfg(feature = "snapshot")]
+                        (Self::$own, Lang::En) => $own_en,
+                        #[cfg(feature = "snapshot")]
+                        (Self::$own, Lang::Zh) => $own_zh,
+                    )*
                 }
             }
 
             /// Every word, for tests.
-            pub const ALL: &'static [Word] = &[$(Self::$name),*];
+            pub const ALL: &'static [Word] = &[
+                $(Self::$name,)*
+                $(#[cfg(feature = "snapshot")] Self::$own,)*
+            ];
         }
     };
 }
 
 words! {
+always {
+    ProfilerTimeline: "Profiler timeline", "分析器时间线";
+    Compare: "Compare", "对比";
     // Views
     Timeline: "Timeline", "时间线";
     Phases: "Phases", "阶段";
@@ -69,6 +87,128 @@ words! {
     Entries: "Allocator events", "分配器事件";
     Lifetimes: "Lifetimes", "生命周期";
     SourceLines: "Source lines", "源代码行";
+    // Figures and columns
+    Allocated: "allocated", "已分配";
+    Reserved: "reserved", "已保留";
+    HighWater: "max allocated (high-water mark)", "最大已分配（历史峰值）";
+    Module: "module", "模块";
+    Phase: "phase", "阶段";
+    Type: "type", "类型";
+    Step: "step", "步";
+    StepsColumn: "steps", "步范围";
+    Event: "event", "事件";
+    Count: "events", "事件数";
+    AllocatedAfter: "allocated after", "事件后已分配";
+    AllocatedBefore: "allocated before", "事件前已分配";
+    ReservedAfter: "reserved after", "事件后已保留";
+    MaxAllocated: "max allocated", "最大已分配";
+    MaxAllocatedAfter: "max allocated after", "事件后最大已分配";
+    MaxReserved: "max reserved", "最大已保留";
+    DeltaAllocated: "Δ allocated", "已分配增量";
+    DeltaReserved: "Δ reserved", "已保留增量";
+    MaxDelta: "max Δ allocated", "最大已分配增量";
+    SumDelta: "sum of Δ allocated", "已分配增量之和";
+    TotalDelta: "total Δ allocated", "已分配总增量";
+    OutputBytes: "outputs", "输出字节";
+    GradBytes: "gradients", "梯度字节";
+    Share: "share", "占比";
+    Unpaired: "unpaired", "未配对";
+    Notes: "notes", "备注";
+    Partner: "partner", "配对事件";
+    Role: "role", "角色";
+    Shape: "shape", "形状";
+    Dtype: "dtype", "数据类型";
+    Device: "device", "设备";
+    Name: "name", "名称";
+    Size: "size", "大小";
+    Times: "times", "次数";
+    RequiresGrad: "requires grad", "需要梯度";
+    Input: "input", "输入";
+    Output: "output", "输出";
+    Gradient: "gradient", "梯度";
+    Part: "part", "部分";
+    Bytes: "bytes", "字节";
+    Key: "field", "字段";
+    Value: "value", "值";
+    What: "what", "内容";
+    FirstOffset: "first at byte", "首个字节偏移";
+    StepStart: "allocated at start", "开始时已分配";
+    StepEnd: "allocated at end", "结束时已分配";
+    StepPeak: "highest sample", "最高采样";
+    Total: "total", "合计";
+    MissingPartner: "missing", "缺失";
+    Unknown: "unknown", "未知";
+    // Controls
+    Rank: "rank", "进程";
+    ByEvent: "by event", "按事件";
+    ByStep: "by step", "按步";
+    ZoomIn: "Zoom in", "放大";
+    ZoomOut: "Zoom out", "缩小";
+    ZoomAll: "Show all", "全部显示";
+    Search: "Search modules, phases, notes", "搜索模块、阶段、备注";
+    AllSteps: "all steps", "所有步";
+    AllPhases: "all phases", "所有阶段";
+    AllTypes: "all types", "所有类型";
+    EachEvent: "one row per event", "每个事件一行";
+    Tree: "tree", "树";
+    Flat: "flat", "平铺";
+    ExpandAll: "Expand all", "全部展开";
+    CollapseAll: "Collapse all", "全部折叠";
+    Export: "Export", "导出";
+    CopyMarkdown: "Copy as Markdown", "复制为 Markdown";
+    CopyLink: "Copy link to this view", "复制此视图链接";
+    Copied: "Copied", "已复制";
+    CopyFailed: "The browser refused the clipboard", "浏览器拒绝访问剪贴板";
+    Theme: "Light or dark", "浅色或深色";
+    Language: "中文", "English";
+    Help: "Keyboard", "键盘";
+    Close: "Close", "关闭";
+    Rows: "rows", "行";
+    Row: "row", "行";
+    OpenFile: "Open a report", "打开报告";
+    DropHere: "Drop a runtime_report.json, a .memscope file or an HTML report here. Nothing leaves this page.", "将 runtime_report.json、.memscope 文件或 HTML 报告拖放到此处。数据不会离开本页面。";
+    Reading: "Reading", "正在读取";
+    NothingFound: "Nothing matches. Clear the search or the filters.", "没有匹配项。请清除搜索或筛选条件。";
+    NoEvents: "This report has no events.", "此报告没有事件。";
+    NoTensors: "No event of this report names a tensor.", "此报告没有记录张量。";
+    Skip: "Skip to content", "跳到内容";
+    // Help sheet
+    HelpViews: "go to a view", "切换视图";
+    HelpSearch: "search events", "搜索事件";
+    HelpZoom: "zoom in, zoom out, show all", "放大、缩小、全部显示";
+    HelpPan: "on the chart: previous or next event; with Shift: pan", "图表上：上一个/下一个事件；按住 Shift：平移";
+    HelpPin: "on the chart: pin the event under the cursor; in a table: select the row", "图表上：固定当前事件；表格中：选择该行";
+    HelpRows: "in a table: move between rows", "表格中：移动行";
+    HelpTree: "in the tree: open or close a module", "树中：展开或折叠模块";
+    HelpAxis: "axis by event or by step", "按事件或按步显示";
+    HelpRank: "previous or next rank", "上一个/下一个进程";
+    HelpTheme: "light or dark", "浅色或深色";
+    HelpLang: "English or Chinese", "中文或英文";
+    HelpEscape: "close, clear the selection", "关闭、清除选择";
+    HelpThis: "this sheet", "本帮助";
+    // About
+    Metadata: "What the run says of itself", "运行自述";
+    Comparisons: "Comparisons in the file", "文件中的对比";
+    RecordedPeak: "The file's own peak (highest sample)", "文件自己的峰值（最高采样）";
+    Skipped: "What could not be used", "未能使用的内容";
+    NothingSkipped: "Everything in the input was used.", "输入的全部内容均已使用。";
+    FileSize: "This file, by part", "本文件各部分大小";
+    FormatVersion: "container format", "容器格式版本";
+    Source: "source", "来源";
+    Generator: "written by", "生成程序";
+    Checksum: "CRC-32 of the source", "来源 CRC-32";
+    Pairs: "pre/post pairs", "前后配对";
+    LonePre: "events without the event that should follow", "缺少后续事件的事件";
+    LonePost: "events without the event that should precede", "缺少前置事件的事件";
+    PartViewer: "viewer (program)", "查看器（程序）";
+    PartGlue: "viewer (glue and style)", "查看器（胶水与样式）";
+    PartStatic: "static part", "静态部分";
+    PartData: "data", "数据";
+    StaticNote: "Static part of a MemScope report. Where this line stays, the interactive part is missing because scripts are blocked or switched off: download the file and open it in a browser.", "MemScope 报告的静态部分。若此行一直显示，则因脚本被阻止或关闭而缺少交互部分：请下载该文件并用浏览器打开。";
+    TopNote: "the 20 places with most allocated", "已分配最多的 20 处";
+    ModulesNote: "the 40 modules that added most", "增量最大的 40 个模块";
+}
+snapshot {
     // Snapshots: what is live, lifetimes, lines
     Instant: "Instant", "时刻";
     AtPeak: "Peak", "峰值";
@@ -95,6 +235,8 @@ words! {
     FunctionName: "function", "函数";
     FilePath: "file", "文件";
     Allocations: "allocations", "分配数";
+    HowMany: "count", "数量";
+    Innermost: "innermost outside torch", "torch 之外最内层";
     Largest: "largest", "最大";
     Category: "category", "类别";
     Categories: "Categories", "类别";
@@ -284,7 +426,6 @@ words! {
     StateKeys: "Arrow keys move between blocks, Enter picks one; , and . go to the segment events, Page Up and Page Down by 1 %.", "方向键在块之间移动，Enter 选中；, 和 . 跳到段事件，Page Up 和 Page Down 移动 1 %。";
     NoSegments: "Nothing is reserved at this instant.", "此刻没有保留的显存。";
     // Two recordings side by side
-    Compare: "Compare", "对比";
     DiffStatus: "change", "变化";
     DiffPlace: "place", "位置";
     DiffA: "A", "A";
@@ -334,126 +475,8 @@ words! {
     DiffFold: "fold torch and native frames", "折叠 torch 与本地帧";
     DiffRoot: "from main", "从入口";
     DiffLeaf: "from the allocation", "从分配处";
-    // Figures and columns
-    Allocated: "allocated", "已分配";
-    Reserved: "reserved", "已保留";
-    HighWater: "max allocated (high-water mark)", "最大已分配（历史峰值）";
-    Module: "module", "模块";
-    Phase: "phase", "阶段";
-    Type: "type", "类型";
-    Step: "step", "步";
-    StepsColumn: "steps", "步范围";
-    Event: "event", "事件";
-    Count: "events", "事件数";
-    AllocatedAfter: "allocated after", "事件后已分配";
-    AllocatedBefore: "allocated before", "事件前已分配";
-    ReservedAfter: "reserved after", "事件后已保留";
-    MaxAllocated: "max allocated", "最大已分配";
-    MaxAllocatedAfter: "max allocated after", "事件后最大已分配";
-    MaxReserved: "max reserved", "最大已保留";
-    DeltaAllocated: "Δ allocated", "已分配增量";
-    DeltaReserved: "Δ reserved", "已保留增量";
-    MaxDelta: "max Δ allocated", "最大已分配增量";
-    SumDelta: "sum of Δ allocated", "已分配增量之和";
-    TotalDelta: "total Δ allocated", "已分配总增量";
-    OutputBytes: "outputs", "输出字节";
-    GradBytes: "gradients", "梯度字节";
-    Share: "share", "占比";
-    Unpaired: "unpaired", "未配对";
-    Notes: "notes", "备注";
-    Partner: "partner", "配对事件";
-    Role: "role", "角色";
-    Shape: "shape", "形状";
-    Dtype: "dtype", "数据类型";
-    Device: "device", "设备";
-    Name: "name", "名称";
-    Size: "size", "大小";
-    Times: "times", "次数";
-    RequiresGrad: "requires grad", "需要梯度";
-    Input: "input", "输入";
-    Output: "output", "输出";
-    Gradient: "gradient", "梯度";
-    Part: "part", "部分";
-    Bytes: "bytes", "字节";
-    Key: "field", "字段";
-    Value: "value", "值";
-    What: "what", "内容";
-    FirstOffset: "first at byte", "首个字节偏移";
-    StepStart: "allocated at start", "开始时已分配";
-    StepEnd: "allocated at end", "结束时已分配";
-    StepPeak: "highest sample", "最高采样";
-    Total: "total", "合计";
-    MissingPartner: "missing", "缺失";
-    Unknown: "unknown", "未知";
-    // Controls
-    Rank: "rank", "进程";
-    ByEvent: "by event", "按事件";
-    ByStep: "by step", "按步";
-    ZoomIn: "Zoom in", "放大";
-    ZoomOut: "Zoom out", "缩小";
-    ZoomAll: "Show all", "全部显示";
-    Search: "Search modules, phases, notes", "搜索模块、阶段、备注";
-    AllSteps: "all steps", "所有步";
-    AllPhases: "all phases", "所有阶段";
-    AllTypes: "all types", "所有类型";
-    EachEvent: "one row per event", "每个事件一行";
-    Tree: "tree", "树";
-    Flat: "flat", "平铺";
-    ExpandAll: "Expand all", "全部展开";
-    CollapseAll: "Collapse all", "全部折叠";
-    Export: "Export", "导出";
-    CopyMarkdown: "Copy as Markdown", "复制为 Markdown";
-    CopyLink: "Copy link to this view", "复制此视图链接";
-    Copied: "Copied", "已复制";
-    CopyFailed: "The browser refused the clipboard", "浏览器拒绝访问剪贴板";
-    Theme: "Light or dark", "浅色或深色";
-    Language: "中文", "English";
-    Help: "Keyboard", "键盘";
-    Close: "Close", "关闭";
-    Rows: "rows", "行";
-    Row: "row", "行";
-    OpenFile: "Open a report", "打开报告";
-    DropHere: "Drop a runtime_report.json, a .memscope file or an HTML report here. Nothing leaves this page.", "将 runtime_report.json、.memscope 文件或 HTML 报告拖放到此处。数据不会离开本页面。";
-    Reading: "Reading", "正在读取";
-    NothingFound: "Nothing matches. Clear the search or the filters.", "没有匹配项。请清除搜索或筛选条件。";
-    NoEvents: "This report has no events.", "此报告没有事件。";
-    NoTensors: "No event of this report names a tensor.", "此报告没有记录张量。";
-    Skip: "Skip to content", "跳到内容";
-    // Help sheet
-    HelpViews: "go to a view", "切换视图";
-    HelpSearch: "search events", "搜索事件";
-    HelpZoom: "zoom in, zoom out, show all", "放大、缩小、全部显示";
-    HelpPan: "on the chart: previous or next event; with Shift: pan", "图表上：上一个/下一个事件；按住 Shift：平移";
-    HelpPin: "on the chart: pin the event under the cursor; in a table: select the row", "图表上：固定当前事件；表格中：选择该行";
-    HelpRows: "in a table: move between rows", "表格中：移动行";
-    HelpTree: "in the tree: open or close a module", "树中：展开或折叠模块";
-    HelpAxis: "axis by event or by step", "按事件或按步显示";
-    HelpRank: "previous or next rank", "上一个/下一个进程";
-    HelpTheme: "light or dark", "浅色或深色";
-    HelpLang: "English or Chinese", "中文或英文";
-    HelpEscape: "close, clear the selection", "关闭、清除选择";
-    HelpThis: "this sheet", "本帮助";
-    // About
-    Metadata: "What the run says of itself", "运行自述";
-    Comparisons: "Comparisons in the file", "文件中的对比";
-    RecordedPeak: "The file's own peak (highest sample)", "文件自己的峰值（最高采样）";
-    Skipped: "What could not be used", "未能使用的内容";
-    NothingSkipped: "Everything in the input was used.", "输入的全部内容均已使用。";
-    FileSize: "This file, by part", "本文件各部分大小";
-    FormatVersion: "container format", "容器格式版本";
-    Source: "source", "来源";
-    Generator: "written by", "生成程序";
-    Checksum: "CRC-32 of the source", "来源 CRC-32";
-    Pairs: "pre/post pairs", "前后配对";
-    LonePre: "events without the event that should follow", "缺少后续事件的事件";
-    LonePost: "events without the event that should precede", "缺少前置事件的事件";
-    PartViewer: "viewer (program)", "查看器（程序）";
-    PartGlue: "viewer (glue and style)", "查看器（胶水与样式）";
-    PartStatic: "static part", "静态部分";
-    PartData: "data", "数据";
-    StaticNote: "Static part of a MemScope report. Where this line stays, the interactive part is missing because scripts are blocked or switched off: download the file and open it in a browser.", "MemScope 报告的静态部分。若此行一直显示，则因脚本被阻止或关闭而缺少交互部分：请下载该文件并用浏览器打开。";
-    TopNote: "the 20 places with most allocated", "已分配最多的 20 处";
-    ModulesNote: "the 40 modules that added most", "增量最大的 40 个模块";
+    AutogradDetail: "autograd detail", "自动求导细节";
+}
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub fn Header(state: State) -> impl IntoView {
             <div class="bar">
                 <span class="brand">"MemScope"</span>
                 <Ranks state=state/>
+                {with(state)}
                 <span class="grow"></span>
                 <Tools state=state/>
             </div>
@@ -54,15 +55,16 @@ pub fn Header(state: State) -> impl IntoView {
             </ul>
             <p class="said" data-testid="estimate">{said(estimate)}</p>
             </div>
-            <Show when=move || state.data.with(Option::is_none)>
+            <Show when=move || state.data.with(Option::is_none) && !state.working.get()>
                 <label class="drop" data-testid="drop">
                     {state.text(Word::DropHere)}
                     <OpenInput state=state id="open-large"/>
                 </label>
             </Show>
             <p class="error" role="alert" data-testid="error">{move || state.error.get()}</p>
-            <p class="said" role="status">{move || state.reading.get().map(|name| {
-                format!("{} {}", state.t(Word::Reading), short(&name, 80))
+            <p class="said" role="status" data-testid="reading">{move || state.reading.get().map(|name| {
+                let share = state.progress.get().map(|p| format!(" {:.0} %", p * 100.0));
+                format!("{} {}{}", state.t(Word::Reading), short(&name, 80), share.unwrap_or_default())
             })}</p>
         </header>
     }
@@ -108,6 +110,38 @@ fn Ranks(state: State) -> impl IntoView {
         })}
     }
 }
+
+/// Which other rank of the report is held against the one that is shown.
+#[cfg(feature = "snapshot")]
+fn with(state: State) -> impl IntoView {
+    let chosen = move |e: web_sys::Event| state.set_with(event_target_value(&e).parse().ok());
+    move || {
+        let lang = state.lang.get();
+        let (shown, with) = (state.rank.get(), state.shown.with(|s| s.with));
+        let container = state.container.get()?;
+        let ranks = &container.header().ranks;
+        let others = ranks.iter().enumerate().filter(|(i, _)| *i != shown);
+        let name = |r: &report::container::RankEntry| {
+            let rank = Word::Rank.text(lang);
+            r.headline.rank.map_or_else(
+                || short(&r.source.name, 40).into_owned(),
+                |n| format!("{rank} {n}"),
+            )
+        };
+        let word = Word::DiffWith.text(lang);
+        (ranks.len() > 1).then(|| view! {
+            <select data-testid="with" aria-label=word on:change=chosen>
+                <option value="" selected=with.is_none()>{format!("{word}: {}", Word::DiffNothing.text(lang))}</option>
+                {others.map(|(i, r)| view! {
+                    <option value=i.to_string() selected=with == Some(i)>{format!("{word}: {}", name(r))}</option>
+                }).collect_view()}
+            </select>
+        })
+    }
+}
+
+#[cfg(not(feature = "snapshot"))]
+fn with(_: State) {}
 
 /// The browser's own file chooser, unseen inside its label.
 #[component]

@@ -342,7 +342,7 @@ fn totals(state: State, rows: &dyn Rows) -> Option<impl IntoView + use<>> {
         let raw = cell.raw().filter(|_| column.figure).map(|r| r.into_owned());
         let mut text = cell.shown();
         // The first cell without a sum says what the row is.
-        if text.is_empty() && !named {
+        if text.is_empty() && !named && !column.figure {
             named = true;
             text = word.to_owned();
         }
@@ -368,12 +368,14 @@ fn is_hit(
 /// How wide a column is, as a class of `style.css`.
 fn width_class(c: &Column) -> &'static str {
     match c.id {
-        "event" | "step" | "count" | "times" | "share" | "unpaired" | "steps" | "partner" => {
-            "w-narrow"
-        }
-        "module" | "part" | "value" | "what" | "why" => "w-wide",
+        "event" | "step" | "count" | "times" | "share" | "unpaired" | "steps" | "partner"
+        | "live" | "depth" | "of_steps" | "since" | "age_steps" | "stack" => "w-narrow",
+        "module" | "part" | "value" | "what" | "why" | "innermost" => "w-wide",
         "place" | "function" | "file" => "w-name",
         "shape" => "w-shape",
+        "allocation" => "w-block",
+        "entry" | "time" => "w-narrow",
+        "block" => "w-block",
         _ if c.figure => "w-figure",
         _ => "w-text",
     }

@@ -10,7 +10,7 @@ use report::analyze::snapshot::allocations::{Allocation, AllocationId, SpanId};
 use report::analyze::snapshot::{Analysis, Instant, Named, steps};
 use report::model::snapshot::{StackId, TraceId};
 
-use crate::state::State;
+use crate::state::{State, View};
 
 /// Frames shown of a stack before it is opened whole.
 const FRAMES: usize = 40;
@@ -44,6 +44,8 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 instants.extend(freed.map(|t| (Word::WhenFreed, Instant::Event(t))));
                 (title, allocation(&names, id, &row, state), stacks, instants)
             }
+            // Its group is shown there with the stack.
+            Pick::Stack(_) if state.view() == View::Live => return None,
             Pick::Stack(stack) => {
                 let stack = StackId(stack);
                 let title = a.name(Named::Stack(stack));

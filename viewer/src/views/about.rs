@@ -77,23 +77,22 @@ fn Titled(state: State, title: Word, rows: Memo<Table>) -> impl IntoView {
 }
 
 fn source(state: State, data: &RankData, lang: present::Lang) -> Vec<(String, String)> {
-    let s = &data.rank.source;
+    let rank = &data.rank;
     let word = |w: Word| w.text(lang).to_owned();
     let generator = state
         .container
         .get()
         .map(|c| (c.header().generator.clone(), c.size() as u64));
-    let mut out = vec![
-        (word(Word::Source), s.name.clone()),
-        (word(Word::What), s.format.clone()),
-        (word(Word::Size), exact(s.bytes)),
-        (word(Word::Checksum), format!("{:08x}", s.crc32)),
-        (word(Word::Count), count(data.rank.events.len() as u64)),
-        (
-            word(Word::FormatVersion),
-            report::container::VERSION.to_string(),
-        ),
-    ];
+    let mut out = Vec::new();
+    for s in rank.sources() {
+        out.push((word(Word::Source), s.name.clone()));
+        out.push((word(Word::What), s.format.clone()));
+        out.push((word(Word::Size), exact(s.bytes)));
+        out.push((word(Word::Checksum), format!("{:08x}", s.crc32)));
+    }
+    out.push((word(Word::Count), count(rank.events.len() as u64)));
+    let version = report::container::VERSION.to_string();
+    out.push((word(Word::FormatVersion), version));
     if let Some((generator, size)) = generator {
         out.push((word(Word::Generator), generator));
         out.push((word(Word::PartData), exact(size)));

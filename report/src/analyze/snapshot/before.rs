@@ -10,12 +10,15 @@ use super::findings::FindingKind;
 use super::replay::Player;
 use super::spans::{self, Span};
 use crate::model::Value;
-use crate::model::snapshot::{Action, TraceId};
+use crate::model::snapshot::{Action, StreamIndex, TraceId};
 use crate::pause::{PIECE, Pauses};
 
 impl Player<'_> {
     /// The state before the first event.
     pub(super) async fn before(&mut self, pauses: Pauses<'_>) {
+        if self.out.stated {
+            return self.before_stated(pauses).await;
+        }
         let mut live = spans::last(self.snapshot, self.out.device);
         let mut cut = 0u64;
         for i in self.out.events().rev() {
@@ -46,12 +49,69 @@ impl Player<'_> {
             // A history without a state: nothing can be said about before.
             live.clear();
         }
-        let olds = self.olds(&live, pauses).await;
+        // Nothing lives where nothing is reserved, so a whole history needs no search.
+        let olds = if live.is_empty() {
+            Vec::new()
+        } else {
+            self.olds(Some(&live), pauses).await
+        };
         for span in live.into_values() {
             self.reserved = self.reserved.saturating_add(span.size);
             self.free.insert(span.address, span.size);
             self.add_span(span);
         }
+        self.started(olds);
+    }
+
+    /// Where the source states totals: what was freed without having been handed out was there
+    /// before, and so was the rest of the first total, though nobody knows in how many blocks. The
+    /// rest is one allocation without an address.
+    async fn before_stated(&mut self, pauses: Pauses<'_>) {
+        let mut olds = self.olds(None, pauses).await;
+        for (old, _) in &mut olds {
+            (old.rounded, old.rounded_known) = (old.size, true);
+        }
+        let events = &self.snapshot.events;
+        let mut first = None;
+        for i in self.out.events() {
+            let row = events.row(i);
+            if let Some(total) = events.total_allocated.get(i) {
+                first = Some(match row.action {
+                    Action::Alloc => total.saturating_sub(row.size),
+                    Action::Free => total.saturating_add(row.size),
+                    _ => total,
+                });
+                break;
+            }
+        }
+        let sizes = olds.iter().map(|(a, _)| a.size);
+        let known = sizes.fold(0, u64::saturating_add);
+        let rest = first.unwrap_or(0).saturating_sub(known);
+        if rest > 0 {
+            let rest = Allocation {
+                address: 0,
+                size: rest,
+                rounded: rest,
+                rounded_known: true,
+                born: None,
+                free_requested: None,
+                free_completed: None,
+                stack: None,
+                stream: StreamIndex::default(),
+                pool: None,
+                span: None,
+            };
+            olds.insert(0, (rest, false));
+        }
+        let reserved = &events.total_reserved;
+        let reserved = self.out.events().find_map(|i| reserved.get(i));
+        self.reserved = reserved.unwrap_or(0);
+        self.started(olds);
+        self.out.coverage.whole = first == Some(0) && self.out.allocations.is_empty();
+    }
+
+    /// Takes over what was there before, and says so.
+    fn started(&mut self, olds: Vec<(Allocation, bool)>) {
         for (old, freed) in olds {
             self.place(&old);
             self.requested = self.requested.saturating_add(old.size);
@@ -98,16 +158,12 @@ impl Player<'_> {
     }
 
     /// Allocations from before the history, by address, and whether each was freed by then and
-    /// waited for another stream.
+    /// waited for another stream. Without `live` it is not known where memory was reserved.
     async fn olds(
         &self,
-        live: &BTreeMap<u64, Span>,
+        live: Option<&BTreeMap<u64, Span>>,
         pauses: Pauses<'_>,
     ) -> Vec<(Allocation, bool)> {
-        // Nothing lives where nothing is reserved, so a whole history needs no search.
-        if live.is_empty() {
-            return Vec::new();
-        }
         let events = &self.snapshot.events;
         // Where frees are recorded in two events, one that lacks the first began before. Where
         // `skip_actions` dropped the first of all, none tells.
@@ -128,8 +184,8 @@ impl Player<'_> {
                 Action::FreeRequested | Action::FreeCompleted | Action::Free => {
                     if let hashbrown::hash_map::Entry::Vacant(slot) = seen.entry(row.address) {
                         slot.insert(false);
-                        let span = spans::holding(live, row.address);
-                        if span.is_none() {
+                        let span = live.and_then(|live| spans::holding(live, row.address));
+                        if span.is_none() && live.is_some() {
                             continue;
                         }
                         let freed = requests && row.action == Action::FreeCompleted;
@@ -160,7 +216,9 @@ impl Player<'_> {
             }
         }
         for (address, (block, segment)) in self.final_blocks() {
-            if seen.contains_key(&address) || spans::holding(live, address).is_none() {
+            if seen.contains_key(&address)
+                || live.is_some_and(|live| spans::holding(live, address).is_none())
+            {
                 continue;
             }
             olds.insert(

@@ -9,7 +9,10 @@
 //! * while modules are built, loaded or moved: parameters;
 //! * under a `forward`: an activation when the backward pass begins before it is freed, else
 //!   temporary; what an OOM cut short may have been an activation;
-//! * elsewhere in the user's code: inputs where data is moved to the device, else unknown.
+//! * libraries' workspaces, where native frames name them: temporary, or unknown when they stay;
+//! * what a pass leaves behind for good is neither an activation nor a gradient: unknown;
+//! * elsewhere in the user's code: inputs where data is moved to the device or where a forward pass
+//!   follows; activations between a forward pass and its backward pass; else unknown.
 
 use super::allocations::{Allocation, AllocationId};
 use super::replay::Replay;
@@ -110,6 +113,7 @@ enum Place {
     Build,
     Forward,
     Move,
+    Workspace,
     Other,
 }
 
@@ -150,6 +154,7 @@ pub async fn in_pieces(
             .any(|a| strings.get(a.name).starts_with("Optimizer.step"));
     let mut optimizer = Vec::new();
     let mut backward = Vec::new();
+    let mut forward = Vec::new();
     for (id, a) in allocations.iter() {
         if id.index() % PIECE == 0 {
             pauses.here().await;
@@ -158,6 +163,7 @@ pub async fn in_pieces(
         match place_of(a.stack) {
             Place::Optimizer => optimizer.push(born),
             Place::Backward if recorded => backward.push(born),
+            Place::Forward => forward.push(born),
             _ => {}
         }
     }
@@ -170,8 +176,47 @@ pub async fn in_pieces(
     optimizer.sort_unstable();
     let within = |marks: &[TraceId], from: TraceId, to: Option<TraceId>| {
         let at = marks.partition_point(|&m| m <= from);
-        marks.get(at).is_some_and(|&m| to.is_none_or(|to| m < to))
+        // An annotation starts before the event that it names, which may be what frees.
+        marks.get(at).is_some_and(|&m| to.is_none_or(|to| m <= to))
     };
+    // The first mark after an event, and the last before it.
+    let next = |marks: &[TraceId], from: TraceId| {
+        marks.get(marks.partition_point(|&m| m <= from)).copied()
+    };
+    let before = |marks: &[TraceId], at: TraceId| {
+        let i = marks.partition_point(|&m| m < at).checked_sub(1)?;
+        marks.get(i).copied()
+    };
+    // Whether something outlives the optimizer step after its birth and the next backward pass.
+    let outlives = |born: TraceId, end: Option<TraceId>| {
+        let step = next(&optimizer, born);
+        let again = step.and_then(|step| next(&backward, step));
+        again.is_some_and(|again| end.is_none_or(|end| again < end))
+    };
+    // What a forward pass made for its backward pass is gone when the optimizer is done.
+    let stays = |born: TraceId, end: Option<TraceId>| {
+        outlives(born, end) || (end.is_none() && next(&optimizer, born).is_some())
+    };
+    // Gradients are kept or given back all together, so where most bytes of the backward passes are
+    // given back before the next one, what stays is none.
+    let (mut kept, mut given) = (0u128, 0u128);
+    for (id, a) in allocations.iter() {
+        if id.index() % PIECE == 0 {
+            pauses.here().await;
+        }
+        if let Some(born) = a.born
+            && place_of(a.stack) == Place::Backward
+            && let Some(step) = next(&optimizer, born)
+        {
+            let end = a.free_requested.or(a.free_completed);
+            if outlives(born, end) {
+                kept += u128::from(a.size);
+            } else if end.is_none_or(|end| step < end) {
+                given += u128::from(a.size);
+            }
+        }
+    }
+    let stray = |born, end| given > kept && outlives(born, end);
     let sorted = |a: &Allocation| {
         let place = place_of(a.stack);
         let Some(born) = a.born else {
@@ -193,7 +238,9 @@ pub async fn in_pieces(
                 }
             }
             Place::Backward if recorded && trains => {
-                if within(&optimizer, born, end) {
+                if stray(born, end) {
+                    (Category::Unknown, Certainty::None)
+                } else if within(&optimizer, born, end) {
                     (Category::Gradient, Certainty::Likely)
                 } else if end.is_none() {
                     (Category::Gradient, Certainty::Possible)
@@ -210,7 +257,9 @@ pub async fn in_pieces(
                 }
             }
             Place::Forward => {
-                if within(&backward, born, end) {
+                if stays(born, end) {
+                    (Category::Unknown, Certainty::None)
+                } else if within(&backward, born, end) {
                     (Category::Activation, Certainty::Likely)
                 } else if end.is_none() || within(&replay.ooms, born, end) {
                     // What an OOM cut short would have waited for the backward pass.
@@ -222,7 +271,24 @@ pub async fn in_pieces(
                 }
             }
             Place::Move => (Category::Input, Certainty::Possible),
-            Place::Other => (Category::Unknown, Certainty::None),
+            Place::Workspace => {
+                if end.is_none() || outlives(born, end) {
+                    (Category::Unknown, Certainty::None)
+                } else {
+                    (Category::Temporary, Certainty::Likely)
+                }
+            }
+            Place::Other => {
+                let pass = before(&forward, born);
+                let last = before(&backward, born).max(before(&optimizer, born));
+                if pass > last && within(&backward, born, end) {
+                    (Category::Activation, Certainty::Possible)
+                } else if (pass.is_none() || pass < last) && within(&forward, born, end) {
+                    (Category::Input, Certainty::Possible)
+                } else {
+                    (Category::Unknown, Certainty::None)
+                }
+            }
         }
     };
     let mut rows: Vec<(Category, Certainty)> = Vec::with_capacity(allocations.len());
@@ -262,7 +328,18 @@ fn place(strings: &StringTable, snapshot: &Snapshot, sites: &Sites, stack: Stack
         if torch && is("torch/optim/") {
             return Place::Optimizer;
         }
-        if sites.owner(id) == Owner::Native && name.contains("torch::autograd::Engine") {
+        let workspace = [
+            "setWorkspaceForHandle",
+            "getNewWorkspace",
+            "getCUDABlasLtWorkspace",
+            "run_conv_plan",
+        ];
+        if sites.owner(id) == Owner::Native && workspace.iter().any(|w| name.contains(w)) {
+            return Place::Workspace;
+        }
+        let engine = name.contains("torch::autograd::Engine")
+            || name.starts_with("autograd::engine::evaluate_function");
+        if sites.owner(id) == Owner::Native && engine {
             return Place::Backward;
         }
         if torch && (name == "_engine_run_backward" || is("torch/autograd/function.py")) {

@@ -53,6 +53,9 @@ pub struct Figures {
     pub end_requested: Option<u64>,
     /// The other figures at the end, from the snapshot's own blocks.
     pub end: Fragmentation,
+    /// Whether the blocks at the end are known; of a profiler's trace only allocated and reserved
+    /// are.
+    pub blocks_known: bool,
     /// Steps by annotations.
     pub steps: Vec<Step>,
     /// Places that look like leaks.
@@ -102,11 +105,15 @@ pub fn of(
     Figures {
         device,
         events: replay.events().len() as u64,
-        peak_allocated: when(recorded && replay.coverage.whole, replay.peak_allocated()),
+        peak_allocated: when(
+            recorded && (replay.coverage.whole || replay.stated),
+            replay.peak_allocated(),
+        ),
         peak_reserved: when(recorded, replay.peak_reserved()),
-        peak_requested: when(recorded, replay.peak_requested()),
+        peak_requested: when(recorded && !replay.stated, replay.peak_requested()),
         end_requested,
         end,
+        blocks_known: !replay.stated,
         growth: growth(rank, snapshot, replay, steps),
         steps: steps.to_vec(),
     }
@@ -133,6 +140,14 @@ fn end(snapshot: &Snapshot, replay: &Replay) -> (Fragmentation, Option<u64>) {
         let all = snapshot.segments.iter();
         all.filter(|s| s.device == replay.device)
     };
+    if replay.stated {
+        let end = Fragmentation {
+            allocated: replay.allocated.end(),
+            reserved: replay.reserved.end(),
+            ..Fragmentation::default()
+        };
+        return (end, None);
+    }
     if segments().next().is_none() {
         let Some(last) = replay.last_event() else {
             return (Fragmentation::default(), None);

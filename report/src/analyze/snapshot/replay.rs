@@ -109,6 +109,9 @@ pub struct Replay {
     pub findings: Findings,
     /// `oom` events.
     pub ooms: Vec<TraceId>,
+    /// Whether the source states allocated and reserved bytes itself and knows no segments (a
+    /// profiler's trace). Sizes are those of blocks then: what was requested is not known.
+    pub stated: bool,
 }
 
 impl Replay {
@@ -189,6 +192,7 @@ pub async fn in_pieces(snapshot: &Snapshot, device: Device, pauses: Pauses<'_>) 
             coverage: Coverage::default(),
             findings: Findings::default(),
             ooms: Vec::new(),
+            stated: snapshot.events.states_totals(),
         },
     };
     player.before(pauses).await;
@@ -265,6 +269,10 @@ impl Player<'_> {
             Action::Oom => self.out.ooms.push(at),
             _ => {}
         }
+        if self.out.stated {
+            let stated = self.snapshot.events.total_reserved.get(at.index());
+            self.reserved = stated.unwrap_or(self.reserved);
+        }
         self.out.requested.after.push(self.requested);
         self.out.allocated.after.push(self.allocated);
         self.out.reserved.after.push(self.reserved);
@@ -284,7 +292,7 @@ impl Player<'_> {
         }
         let span = self.span_at(row.address);
         let here = span.and_then(|id| self.out.spans.get(id)).copied();
-        if here.is_none() {
+        if here.is_none() && !self.out.stated {
             self.out
                 .findings
                 .add(FindingKind::OutsideSegments, Some(at), row.size);
@@ -298,6 +306,7 @@ impl Player<'_> {
                 }
                 (block, self.out.coverage.whole)
             }
+            None if self.out.stated => (row.size, true),
             None => (self.rounding.round(row.size), false),
         };
         self.requested = self.requested.saturating_add(row.size);

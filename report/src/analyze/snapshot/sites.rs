@@ -37,7 +37,8 @@ impl Sites {
     #[must_use]
     pub fn of(strings: &StringTable, snapshot: &Snapshot) -> Self {
         let mut owners: HashMap<StringId, Owner, FxBuildHasher> = HashMap::default();
-        let mut lines: HashMap<(StringId, u32), FrameId, FxBuildHasher> = HashMap::default();
+        let mut lines: HashMap<(StringId, u32, StringId), FrameId, FxBuildHasher> =
+            HashMap::default();
         let mut functions: HashMap<(StringId, StringId), FrameId, FxBuildHasher> =
             HashMap::default();
         let mut this = Self::default();
@@ -46,7 +47,13 @@ impl Sites {
                 .entry(frame.file)
                 .or_insert_with(|| owner(strings.get(frame.file)));
             this.owner.push(*owner);
-            let line = lines.entry((frame.file, frame.line)).or_insert(id);
+            // Where the line is not known, the name tells places apart.
+            let name = if frame.line == 0 {
+                frame.name
+            } else {
+                StringId::EMPTY
+            };
+            let line = lines.entry((frame.file, frame.line, name)).or_insert(id);
             this.same_line.push(*line);
             let function = functions.entry((frame.file, frame.name)).or_insert(id);
             this.same_function.push(*function);
@@ -90,11 +97,17 @@ impl Sites {
         self.same_line.get(frame.0 as usize).copied()
     }
 
+    /// The innermost frame outside torch; where there is none, as [`Self::place`].
+    #[must_use]
+    pub fn innermost(&self, stack: StackId) -> Option<FrameId> {
+        self.function.get(stack.0 as usize).copied().flatten()
+    }
+
     /// The innermost function outside torch, one frame for all that share file and function: in
     /// models mostly the `forward` of the module at work.
     #[must_use]
     pub fn function(&self, stack: StackId) -> Option<FrameId> {
-        let frame = self.function.get(stack.0 as usize).copied().flatten()?;
+        let frame = self.innermost(stack)?;
         self.same_function.get(frame.0 as usize).copied()
     }
 }
@@ -114,6 +127,10 @@ fn owner(file: &str) -> Owner {
         } else {
             Owner::Library
         };
+    }
+    // The profiler cuts what Python's search path has in common.
+    if file.starts_with("torch/") {
+        return Owner::Torch;
     }
     if file.contains("/torch/nn/") || file.contains("/torch/_") || file.contains("/torch/utils/") {
         return Owner::Torch;

@@ -116,6 +116,10 @@ impl Columns<'_> {
         events.forward_frames = self.sparse("forward_frames", n, limits)?;
         events.internal_metadata = self.sparse("internal_metadata", n, limits)?;
         events.category = self.sparse("category", n, limits)?;
+        if self.find("snapshot.trace.total_allocated").is_ok() {
+            events.total_allocated = Bytes(self.column("trace.total_allocated", Some(rows))?);
+            events.total_reserved = Bytes(self.column("trace.total_reserved", Some(rows))?);
+        }
         let row = self.below("device_free.row", None, n)?;
         let free = self.column("device_free.bytes", Some(row.len() as u64))?;
         events.device_free = row.into_iter().map(TraceId).zip(free).collect();

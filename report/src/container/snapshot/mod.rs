@@ -7,6 +7,7 @@
 //! * `address`: 0 for the address of the row above, else 1 + its place in `addresses`;
 //! * `size`, `stack`, `stream`, `pool`: 0 for what the last event at the same address had;
 //! * `time`: 0 for none, else 1 + the zigzag difference to the last known, in `time_unit` ns;
+//! * `total_allocated`, `total_reserved`: only where the source states them;
 //! * `compile_context`, `user_metadata`: 0 for what the row above had, else 1 + the string.
 
 mod history;

@@ -170,6 +170,10 @@ fn trace(events: &TraceEvents, unit: u64, out: &mut Vec<Slab>) {
         put_rising(out, &format!("{name}.row"), &row);
         put(out, &format!("{name}.text"), &text);
     }
+    if events.states_totals() {
+        put_rising(out, "trace.total_allocated", &events.total_allocated.0);
+        put_rising(out, "trace.total_reserved", &events.total_reserved.0);
+    }
     let row: Vec<u64> = events.device_free.iter().map(|r| r.0.0.into()).collect();
     let free: Vec<u64> = events.device_free.iter().map(|r| r.1).collect();
     put_rising(out, "device_free.row", &row);

@@ -162,6 +162,11 @@ pub struct TraceEvents {
     pub forward_frames: Vec<(TraceId, StringId)>,
     /// `internal_metadata` (torch 2.15), by row.
     pub internal_metadata: Vec<(TraceId, StringId)>,
+    /// Bytes of blocks in use after each event as the source states them; no rows where it does not.
+    /// A profiler's trace does, and knows no segments then.
+    pub total_allocated: Bytes,
+    /// Reserved bytes after each event as the source states them; as [`Self::total_allocated`].
+    pub total_reserved: Bytes,
     /// `category` of `profile_plot` dumps, by row.
     pub category: Vec<(TraceId, StringId)>,
 }
@@ -214,6 +219,12 @@ impl TraceEvents {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.action.is_empty()
+    }
+
+    /// Whether the source states totals after each event.
+    #[must_use]
+    pub fn states_totals(&self) -> bool {
+        !self.is_empty() && self.total_allocated.len() == self.len()
     }
 
     /// The stack recorded with an event.

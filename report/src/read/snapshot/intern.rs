@@ -10,14 +10,14 @@ use crate::model::snapshot::{Frame, FrameId, FrameTable, FxNode, StackId, StackT
 
 /// Fills a [`FrameTable`].
 #[derive(Default)]
-pub(super) struct Frames {
-    pub(super) table: FrameTable,
+pub(crate) struct Frames {
+    pub(crate) table: FrameTable,
     index: HashTable<u32>,
 }
 
 impl Frames {
     /// The id of a frame. `None` when 2^32 are there already.
-    pub(super) fn intern(&mut self, frame: &Frame, fx: Option<FxNode>) -> Option<FrameId> {
+    pub(crate) fn intern(&mut self, frame: &Frame, fx: Option<FxNode>) -> Option<FrameId> {
         let h = hash(&(frame, fx));
         let table = &self.table;
         let same =
@@ -45,14 +45,14 @@ impl Frames {
 
 /// Fills a [`StackTable`].
 #[derive(Default)]
-pub(super) struct Stacks {
-    pub(super) table: StackTable,
+pub(crate) struct Stacks {
+    pub(crate) table: StackTable,
     index: HashTable<u32>,
 }
 
 impl Stacks {
     /// The id of a stack. `None` when the table is full.
-    pub(super) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
+    pub(crate) fn intern(&mut self, frames: &[FrameId]) -> Option<StackId> {
         if frames.is_empty() {
             return Some(StackId::EMPTY);
         }
@@ -74,7 +74,7 @@ impl Stacks {
     }
 
     /// Frames over all stacks.
-    pub(super) fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.table.frames.len()
     }
 }

@@ -6,7 +6,7 @@
 
 pub(crate) mod builder;
 mod finish;
-mod intern;
+pub(crate) mod intern;
 mod json;
 pub(crate) mod keys;
 pub(crate) mod rows;

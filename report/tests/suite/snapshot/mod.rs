@@ -1,5 +1,6 @@
 //! Memory snapshots: reader, tables, replay and analyses.
 
+mod agreement;
 mod analyses;
 mod diff;
 mod exact;
@@ -8,6 +9,8 @@ pub mod fixtures;
 mod hostile;
 mod make;
 mod merged;
+mod moments;
+mod profiler;
 mod properties;
 mod readers;
 mod state;

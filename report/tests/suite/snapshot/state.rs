@@ -82,8 +82,11 @@ fn check(a: &Analysis, i: usize, blocks: &Blocks, reserved: u64, what: &str) -> 
         reserved,
         "{what} {i}"
     );
-    let allocated = a.replay.value(&a.replay.allocated, at);
-    assert_eq!(f.allocated, allocated, "{what} {i}: allocated");
+    // The end is the snapshot's own, and the blocks of made histories are not an allocator's.
+    if what != "made" || at != a.replay.last_event() {
+        let allocated = a.replay.value(&a.replay.allocated, at);
+        assert_eq!(f.allocated, allocated, "{what} {i}: allocated");
+    }
     let requested: u64 = blocks.values().map(|b| b.0).sum();
     assert_eq!(
         a.replay.value(&a.replay.requested, at),
@@ -210,12 +213,19 @@ fn private_pools_stand_apart() {
             .or_default() += g.total_size;
     }
     assert!(reserved.len() > 1);
-    let mut mine: BTreeMap<PoolId, u64> = BTreeMap::new();
-    for p in pools(&a.replay, &state) {
-        let id = s.pools[p.pool.unwrap().0 as usize];
-        *mine.entry(id).or_default() += p.figures.reserved;
+    // torch 2.11 has no pools in its events: they are those of the segments that the events made.
+    for at in [Instant::End, Instant::Event(TraceId(a.replay.past - 2))] {
+        let mut mine: BTreeMap<PoolId, u64> = BTreeMap::new();
+        for p in pools(&a.replay, &a.state_at(at)) {
+            let id = s.pools[p.pool.unwrap().0 as usize];
+            *mine.entry(id).or_default() += p.figures.reserved;
+        }
+        assert_eq!(mine, reserved);
     }
-    assert_eq!(mine, reserved);
+    assert_eq!(
+        fragmentation(&a.replay, &state).reserved,
+        reserved.values().sum::<u64>()
+    );
 }
 
 #[test]

@@ -46,22 +46,20 @@ pub fn all_heading(analysis: &Analysis, state: &State, lang: Lang) -> (String, S
 }
 
 fn figures(spans: usize, f: &Fragmentation, lang: Lang) -> String {
-    let share = f.active() as f64 / f.reserved.max(1) as f64;
+    let share = f.allocated as f64 / f.reserved.max(1) as f64;
+    let (used, reserved, percent) = (bytes(f.allocated), bytes(f.reserved), percent(share));
     let mut parts = vec![
-        format!("{} {}", bytes(f.reserved), Word::Reserved.text(lang)),
-        format!(
-            "{} {} ({})",
-            bytes(f.allocated),
-            Word::InUse.text(lang),
-            percent(share)
-        ),
+        match lang {
+            Lang::En => format!("{used} of {reserved} in use ({percent})"),
+            Lang::Zh => format!("{reserved} 中 {used} 使用中（{percent}）"),
+        },
         format!("{} {}", bytes(f.free()), Word::Free.text(lang)),
         format!("{} {}", Word::LargestFree.text(lang), bytes(f.largest_free)),
         segments(spans as u64, lang),
     ];
     if f.pending > 0 {
         let pending = format!("{} {}", bytes(f.pending), Word::PendingFree.text(lang));
-        parts.insert(2, pending);
+        parts.insert(1, pending);
     }
     parts.join(" · ")
 }

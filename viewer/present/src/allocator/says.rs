@@ -199,17 +199,13 @@ fn holding(names: &Names, line: &PinningLine, pinned: usize, lang: Lang) -> Stri
     let spans = count(line.spans);
     match lang {
         Lang::En => {
-            let (keep, from) = if line.blocks == 1 {
-                ("keeps", "it")
-            } else {
-                ("keep", "them")
-            };
+            let keep = if line.blocks == 1 { "keeps" } else { "keep" };
             format!(
-                "{n} of {live} in all, from {place}, alone {keep} {held} free memory reserved: nothing else lives in {spans} of the {of} partly used segments. Without {from} these would go back to the device."
+                "{n} ({live}) from {place} alone {keep} {held} of free memory reserved: nothing else lives in {spans} of the {of} partly used segments."
             )
         }
         Lang::Zh => format!(
-            "来自 {place} 的 {n}（共 {live}）独自使 {held} 空闲显存保持保留：{of} 个部分使用的段中有 {spans} 个只有它们存活。没有它们，这些段可归还设备。"
+            "仅来自 {place} 的 {n}（{live}）就使 {held} 空闲显存无法归还：{of} 个部分使用的段中有 {spans} 个只有它们存活。"
         ),
     }
 }

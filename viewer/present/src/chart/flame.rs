@@ -78,6 +78,8 @@ pub fn flame<DB: DrawingBackend>(
 
 /// As much of a text as fits.
 pub(super) fn fitting(text: &str, room: f64, size: f64) -> String {
+    // Some systems' sans-serif is wider than most.
+    let room = room * 0.92;
     if text_width(text, size) <= room {
         return text.to_owned();
     }

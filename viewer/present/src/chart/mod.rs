@@ -16,6 +16,8 @@ mod parts;
 #[cfg(feature = "snapshot")]
 pub mod segments;
 #[cfg(feature = "snapshot")]
+mod series;
+#[cfg(feature = "snapshot")]
 mod signed;
 mod stack;
 mod theme;
@@ -34,6 +36,8 @@ pub use frames::{FrameBox, frame_boxes};
 pub use overlay::{Column, Range, overlay, overlay_at};
 #[cfg(feature = "snapshot")]
 pub use parts::{CategoryPart, category_bar};
+#[cfg(feature = "snapshot")]
+pub use series::{columns as series_columns, series, series_color};
 #[cfg(feature = "snapshot")]
 pub use signed::{SignedBox, node_said, signed, signed_rows};
 pub use stack::{Pixels, at as allocation_at, stack};

@@ -276,7 +276,7 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
     /// Where each side is highest, with its figure: a ring for A, a lozenge for B.
     fn peaks(&self, lang: Lang) -> Result<(), DrawError> {
         let f = self.frame;
-        let mut taken: Option<(i32, i32)> = None;
+        let mut taken: Option<(i32, i32, i32)> = None;
         for which in [Which::A, Which::B] {
             let Some((position, bytes)) = self.curves.line(which).peak else {
                 continue;
@@ -308,11 +308,22 @@ impl<DB: DrawingBackend> Drawing<'_, DB> {
                 Lang::Zh => format!("{} 峰值 {size}", which.letter()),
             };
             let wide = text_width(&text, self.size) as i32;
-            let left = (x - wide / 2).clamp(f.left, (f.right - wide).max(f.left));
-            // Above the plot, where nothing is drawn; a second line where the first is taken.
-            let clash = taken.is_some_and(|(a, z)| left < z && left + wide > a);
+            let most = (f.right - wide).max(f.left);
+            let gap = self.px(10.0);
+            // Above the plot, where nothing is drawn; beside the other one where both meet.
+            let left = match taken {
+                Some((a, z, other)) if x - wide / 2 < z + gap && x + wide / 2 > a - gap => {
+                    if x < other && a - gap - wide >= 0 {
+                        a - gap - wide
+                    } else {
+                        (z + gap).min(most)
+                    }
+                }
+                _ => (x - wide / 2).clamp(f.left, most),
+            };
+            let clash = taken.is_some_and(|(a, z, _)| left < z && left + wide > a);
             let top = f.top - self.px(if clash { 32.0 } else { 18.0 });
-            taken = Some((left, left + wide));
+            taken = Some((left, left + wide, x));
             let foot = top + self.px(14.0);
             self.stroke(vec![(x, foot), (x, y - r)], color, 1.0)?;
             self.text(&text, (left, top), self.theme.ink, HPos::Left, VPos::Top)?;

@@ -91,8 +91,8 @@ impl DiffRows {
 #[must_use]
 pub(super) fn sign(status: Status) -> &'static str {
     match status {
-        Status::New => "＋",
-        Status::Gone => "✕",
+        Status::New => "+",
+        Status::Gone => "×",
         Status::Grown => "▲",
         Status::Shrunk => "▼",
         Status::Same => "=",

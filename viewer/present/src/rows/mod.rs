@@ -9,6 +9,8 @@ mod phases;
 #[cfg(feature = "snapshot")]
 mod segments;
 #[cfg(feature = "snapshot")]
+mod series;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 mod steps;
 mod tensors;
@@ -32,6 +34,8 @@ pub use order::order;
 pub use phases::PhaseRows;
 #[cfg(feature = "snapshot")]
 pub use segments::{PinRows, SegmentRows};
+#[cfg(feature = "snapshot")]
+pub use series::SeriesRows;
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;

@@ -159,7 +159,7 @@ impl Rows for PinRows {
                 figure("live", Word::KeptBy),
                 figure("count", Word::Blocks),
                 text("segment", Word::Segment),
-                text("name", Word::LargestBlock),
+                text("block", Word::LargestBlock),
                 figure("size", Word::Size),
                 text("category", Word::CategoryColumn),
                 text("born", Word::AllocatedAt),

@@ -1,6 +1,8 @@
 //! What is said about a rank, in whole sentences.
 
 #[cfg(feature = "snapshot")]
+pub mod series;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 
 use std::sync::Arc;
@@ -40,6 +42,24 @@ impl Facts {
     /// Asks the analyses.
     #[must_use]
     pub fn of(rank: &Arc<Rank>) -> Self {
+        Self {
+            #[cfg(feature = "snapshot")]
+            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
+            ..Self::of_events(rank)
+        }
+    }
+
+    /// As [`Self::of`], with pauses in what is long.
+    #[cfg(feature = "snapshot")]
+    pub async fn in_pieces(rank: &Arc<Rank>, pauses: report::pause::Pauses<'_>) -> Self {
+        let found = report::analyze::snapshot::Analysis::in_pieces(Arc::clone(rank), pauses);
+        Self {
+            snapshot: found.await.map(Arc::new),
+            ..Self::of_events(rank)
+        }
+    }
+
+    fn of_events(rank: &Rank) -> Self {
         let growth = growth(rank);
         let all = steps::steps(rank);
         Self {
@@ -49,7 +69,7 @@ impl Facts {
             steps: steps::count(&all),
             complete: steps::complete(rank, &all),
             #[cfg(feature = "snapshot")]
-            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
+            snapshot: None,
         }
     }
 
@@ -113,6 +133,10 @@ pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     #[cfg(feature = "snapshot")]
     if let Some(a) = facts.leading() {
         return snapshot::headline(a, lang);
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
+        return series::headline(series, lang);
     }
     let Some(top) = facts.peak.allocated else {
         return match (rank.events.is_empty(), lang) {
@@ -237,7 +261,7 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
     #[cfg(feature = "snapshot")]
     if let Some(a) = &facts.snapshot {
         let mut said = snapshot::subline(a, lang);
-        if !out.is_empty() && !said.is_empty() {
+        if rank.device().is_some() && !said.is_empty() {
             // The device is named already.
             said.remove(0);
         }
@@ -245,6 +269,11 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
         if rank.events.is_empty() {
             return out;
         }
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
+        out.push(series::subline(series, lang));
+        return out;
     }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));
     out.push(match lang {

@@ -167,6 +167,9 @@ fn out_of_memory(a: &Analysis, oom: TraceId, lang: Lang) -> String {
 
 fn peak(a: &Analysis, lang: Lang) -> String {
     let f = a.figures();
+    if let Some(top) = f.peak_allocated.filter(|_| f.peak_requested.is_none()) {
+        return peak_allocated(a, &top, lang);
+    }
     let Some(top) = f.peak_requested else {
         let (allocated, reserved) = (bytes(f.end.allocated), bytes(f.end.reserved));
         return match lang {
@@ -201,6 +204,25 @@ fn peak(a: &Analysis, lang: Lang) -> String {
         (Lang::Zh, _, None) => format!("峰值：请求 {requested}（{figures}），在历史开始之前达到"),
         (Lang::Zh, true, _) => format!("峰值：请求 {requested}（{figures}）"),
         (Lang::Zh, false, _) => format!("峰值：请求 {requested}（{figures}）— {place}"),
+    }
+}
+
+/// Of a profiler's trace, which does not know what was requested.
+fn peak_allocated(a: &Analysis, top: &Place, lang: Lang) -> String {
+    let allocated = bytes(top.bytes);
+    let reserved = a.figures().peak_reserved.map(|p| bytes(p.bytes));
+    let figures = match (lang, reserved) {
+        (Lang::En, Some(r)) => format!("Peak {allocated} allocated ({r} reserved)"),
+        (Lang::En, None) => format!("Peak {allocated} allocated"),
+        (Lang::Zh, Some(r)) => format!("峰值：已分配 {allocated}（已保留 {r}）"),
+        (Lang::Zh, None) => format!("峰值：已分配 {allocated}"),
+    };
+    let place = place(a, top, lang);
+    match (lang, place.is_empty(), top.event) {
+        (Lang::En, _, None) => format!("{figures}, reached before the trace begins"),
+        (Lang::Zh, _, None) => format!("{figures}，在跟踪开始之前达到"),
+        (_, true, _) => figures,
+        (_, false, _) => format!("{figures} — {place}"),
     }
 }
 

@@ -5,12 +5,14 @@ mod held;
 mod lifetimes;
 mod lines;
 mod live;
+mod series;
 mod state;
 
 pub use entries::Entries;
 pub use lifetimes::Lifetimes;
 pub use lines::Lines;
 pub use live::Live;
+pub use series::Series;
 pub use state::StateView;
 
 use std::sync::Arc;

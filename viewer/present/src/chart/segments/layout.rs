@@ -89,15 +89,15 @@ pub struct Layout {
 }
 
 /// Bytes of a row with which the most that was ever reserved fits on a screen: those of the largest
-/// range where that makes neither too many rows nor too few.
+/// range where that makes neither too many rows nor too few, or an equal part of it.
 #[must_use]
 pub fn fitting_row(replay: &Replay) -> u64 {
     let peak = replay.peak_reserved().bytes;
     let largest = replay.spans.rows.iter().map(|s| s.size).max().unwrap_or(0);
     let (most, fewest) = ROWS;
-    largest
-        .clamp(peak / most, peak.div_ceil(fewest).max(peak / most))
-        .max(LEAST)
+    let widest = peak.div_ceil(fewest).max(LEAST);
+    let parts = largest.div_ceil(widest).max(1);
+    largest.div_ceil(parts).max(peak / most).max(LEAST)
 }
 
 /// Arranges the ranges of a state. `pools` are those of the state.
@@ -204,5 +204,130 @@ impl Layout {
         let first = self.lines.partition_point(|l| l.top + l.height <= top);
         let past = self.lines.partition_point(|l| l.top < bottom);
         first..past.max(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chart::Theme;
+    use crate::chart::segments::{Frame, Picture};
+    use crate::names::Names;
+    use crate::words::Lang;
+    use report::analyze::snapshot::state::pools;
+    use report::analyze::snapshot::{Analysis, Instant};
+
+    const MIB: u64 = 1 << 20;
+
+    /// Segments of these sizes in MiB, each with a block of 7/16 of it; every third on a stream of
+    /// its own.
+    fn analysis(sizes: &[u64]) -> Arc<Analysis> {
+        let mut events = Vec::new();
+        for (i, mib) in sizes.iter().enumerate() {
+            let (address, stream) = (0x7000_0000_0000 + ((i as u64) << 32), u64::from(i % 3 == 2));
+            for (action, size) in [("segment_alloc", mib * MIB), ("alloc", mib * MIB / 16 * 7)] {
+                events.push(format!(
+                    r#"{{"action": "{action}", "addr": {address}, "size": {size}, "stream": {stream}}}"#
+                ));
+            }
+        }
+        let json = format!(
+            r#"{{"segments": [], "device_traces": [[{}]]}}"#,
+            events.join(",")
+        );
+        let rank = report::read::snapshot::read_json("made", json.as_bytes()).unwrap();
+        Arc::new(Analysis::of(Arc::new(rank)).unwrap())
+    }
+
+    #[test]
+    fn every_byte_has_its_place_and_no_other() {
+        let a = analysis(&[20, 2, 400, 120, 2, 2, 64, 20]);
+        let state = a.state_at(Instant::End);
+        let by_pool = pools(&a.replay, &state);
+        assert_eq!(by_pool.len(), 2);
+        for row in [fitting_row(&a.replay), 7 * MIB, 1000 * MIB] {
+            for (order, apart) in [
+                (Order::Size, true),
+                (Order::Address, true),
+                (Order::Size, false),
+            ] {
+                let arrange = Arrange {
+                    order,
+                    apart,
+                    row,
+                    narrow: false,
+                };
+                let l = layout(&a.replay, &state, &by_pool, arrange);
+                let headings = l.lines.iter().filter(|x| l.pieces_of(x).is_empty()).count();
+                assert_eq!(headings, if apart { 2 } else { 1 });
+                let mut shown = vec![0u64; state.spans.len()];
+                for line in &l.lines {
+                    let mut next = 0;
+                    for p in l.pieces_of(line) {
+                        assert!(p.at >= next && p.at + (p.to - p.from) <= row);
+                        next = p.at + (p.to - p.from);
+                        assert_eq!(p.from, shown[p.span as usize]);
+                        shown[p.span as usize] = p.to;
+                    }
+                }
+                for (i, here) in state.spans.iter().enumerate() {
+                    assert_eq!(shown[i], a.replay.spans.get(here.span).unwrap().size);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_outlined_is_found_there_again() {
+        let a = analysis(&[20, 2, 400, 120, 2, 2, 64, 20]);
+        let names = Names::of(Arc::clone(&a));
+        let state = a.state_at(Instant::End);
+        let by_pool = pools(&a.replay, &state);
+        let arrange = Arrange {
+            order: Order::Size,
+            apart: true,
+            row: fitting_row(&a.replay),
+            narrow: false,
+        };
+        let l = layout(&a.replay, &state, &by_pool, arrange);
+        let picture = Picture {
+            names: &names,
+            state: &state,
+            pools: &by_pool,
+            layout: &l,
+            theme: Theme::LIGHT,
+            lang: Lang::En,
+        };
+        let (width, height) = (1000.0, l.height.ceil() as usize);
+        let pixels = picture.pixels((width as usize, height), 0.0, 1.0);
+        let mut seen = 0;
+        for (i, here) in state.spans.iter().enumerate() {
+            for block in &here.blocks {
+                for o in picture.outlines(width, i, block.address, block.size) {
+                    if o.width < 6.0 {
+                        continue;
+                    }
+                    let (x, y) = (o.left + o.width / 2.0, o.top + o.height / 2.0);
+                    assert_eq!(picture.block_at(width, x, y), Some((i, *block)));
+                    let free = pixels.get(x as usize, y as usize) == Some(Theme::LIGHT.grid);
+                    assert_eq!(free, block.allocation.is_none());
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 10, "{seen}");
+        let left = Frame::of(1000, 1.0).left as f64;
+        assert_eq!(picture.block_at(width, left - 1.0, l.height / 2.0), None);
+        assert_eq!(picture.block_at(width, left + 1.0, 3.0), None, "a heading");
+    }
+
+    #[test]
+    fn a_row_is_the_largest_segment_or_an_equal_part_of_it() {
+        assert_eq!(fitting_row(&analysis(&[120; 24]).replay), 120 * MIB);
+        let two = fitting_row(&analysis(&[64, 64, 64, 32, 32, 16, 16, 20, 2, 2, 4]).replay);
+        assert_eq!(64 * MIB % two, 0);
+        assert_eq!(fitting_row(&analysis(&[2]).replay), 2 * MIB);
     }
 }

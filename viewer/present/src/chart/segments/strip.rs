@@ -94,7 +94,9 @@ pub(super) fn strip(
             .take_while(|b| b.address < high)
         {
             let to = block.address + block.size;
-            let (a, z) = (x(block.address.max(low)), x(to.min(high)).min(end));
+            let a = x(block.address.max(low));
+            // The last block of a range may lie in the gap.
+            let z = x(to.min(high)).min(end).max(a);
             // A line between blocks that are wide enough to spare it.
             let z = if z - a > 4.0 * scale && to < high {
                 z - scale
@@ -111,7 +113,7 @@ pub(super) fn strip(
                 None => sums.add(a, z, free_color(theme), false),
                 Some(id) => {
                     // What was asked for, then what the block has beyond that.
-                    let asked = x((block.address + used).clamp(low, high)).clamp(a, z);
+                    let asked = x((block.address + used).clamp(low, high)).max(a).min(z);
                     sums.add(a, asked, paint(id), pending);
                     sums.add(asked, z, rounding_color(theme), false);
                 }

@@ -59,7 +59,7 @@ impl Rows for FlameRows {
                 figure("bytes", Word::Size),
                 figure("share", Word::Share),
                 figure("own", Word::Own),
-                figure("count", Word::Allocations),
+                figure("count", Word::HowMany),
                 figure("depth", Word::Depth),
                 text("function", Word::FunctionName),
                 text("place", Word::Place),

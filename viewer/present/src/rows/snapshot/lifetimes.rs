@@ -47,13 +47,13 @@ impl Rows for SurvivorRows {
             &[
                 figure("bytes_per_step", Word::PerStep),
                 figure("bytes", Word::AllBytes),
-                figure("count", Word::Allocations),
+                figure("count", Word::HowMany),
                 figure("steps", Word::InSteps),
                 figure("of_steps", Word::OfSteps),
                 figure("since", Word::Since),
                 text("suspect", Word::AliveAtEnd),
                 text("place", Word::Place),
-                text("function", Word::FunctionName),
+                text("innermost", Word::Innermost),
             ]
         }
     }
@@ -75,7 +75,7 @@ impl Rows for SurvivorRows {
             5 => Cell::Count(s.since),
             6 => yes(s.suspect, lang),
             7 => Cell::Text(self.names.site(s.stack, lang).into()),
-            8 => known(self.names.site_function(s.stack)),
+            8 => known(self.names.innermost(s.stack).map(Into::into)),
             _ => BLANK,
         }
     }
@@ -114,7 +114,7 @@ impl Rows for PendingRows {
                 text("allocation", Word::Name),
                 text("stream", Word::Stream),
                 text("place", Word::Place),
-                text("function", Word::FunctionName),
+                text("innermost", Word::Innermost),
             ]
         }
     }
@@ -138,7 +138,7 @@ impl Rows for PendingRows {
             3 => Cell::Text(analysis.name(Named::Allocation(p.allocation)).into()),
             4 => Cell::Text(self.names.stream(a.stream, lang).into()),
             5 => Cell::Text(self.names.site(a.stack, lang).into()),
-            6 => known(self.names.site_function(a.stack)),
+            6 => known(self.names.innermost(a.stack).map(Into::into)),
             _ => BLANK,
         }
     }
@@ -175,10 +175,10 @@ impl Rows for BriefRows {
         const {
             &[
                 figure("largest", Word::Largest),
-                figure("count", Word::Allocations),
+                figure("count", Word::HowMany),
                 figure("bytes", Word::AllBytes),
                 text("place", Word::Place),
-                text("function", Word::FunctionName),
+                text("innermost", Word::Innermost),
             ]
         }
     }
@@ -196,7 +196,7 @@ impl Rows for BriefRows {
             1 => number(b.count),
             2 => Cell::Bytes(Some(b.bytes)),
             3 => Cell::Text(self.names.site(b.stack, lang).into()),
-            4 => known(self.names.site_function(b.stack)),
+            4 => known(self.names.innermost(b.stack).map(Into::into)),
             _ => BLANK,
         }
     }

@@ -48,7 +48,7 @@ impl Rows for LineRows {
         const PEAK: Column = figure("peak", Word::LinePeak);
         const ALLOCATED: Column = figure("allocated", Word::AllocatedSum);
         const FREED: Column = figure("freed", Word::FreedSum);
-        const COUNT: Column = figure("count", Word::Allocations);
+        const COUNT: Column = figure("count", Word::HowMany);
         const FILE: Column = text("file", Word::FilePath);
         if self.files {
             const { &[CURRENT, LIVE, PEAK, ALLOCATED, FREED, COUNT, FILE] }

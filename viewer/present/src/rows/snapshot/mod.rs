@@ -10,7 +10,7 @@ mod lines;
 pub use allocations::AllocationRows;
 pub use entries::EntryTable;
 pub use flame::FlameRows;
-pub use groups::GroupRows;
+pub use groups::{GroupRows, group_pick};
 pub use lifetimes::{BriefRows, PendingRows, SurvivorRows};
 pub use lines::LineRows;
 

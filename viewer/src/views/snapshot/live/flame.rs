@@ -21,7 +21,7 @@ use crate::state::State;
 use crate::timeline::{sized, watch_canvas};
 
 /// The picture is at most so high, CSS pixels; deeper trees scroll.
-const MOST: f64 = 460.0;
+const MOST: f64 = 24.0 * FLAME_ROW;
 
 /// The tree with its names.
 struct Tree {
@@ -246,7 +246,7 @@ fn shapes(boxes: &[FrameBox], first: u32, rows: u32) -> Vec<FlameBox> {
     boxes
         .iter()
         .filter_map(|b| {
-            let depth = b.shape.depth.checked_sub(first).filter(|&d| d <= rows)?;
+            let depth = b.shape.depth.checked_sub(first).filter(|&d| d < rows)?;
             Some(FlameBox {
                 depth,
                 ..b.shape.clone()

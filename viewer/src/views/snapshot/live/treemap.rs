@@ -6,7 +6,7 @@ use plotters_canvas::CanvasBackend;
 use present::Word;
 use present::chart::{Theme, Tile, Treemap, Whole, category_color, svg};
 use present::names::{Names, category_word};
-use present::rows::Pick;
+use present::rows::snapshot::group_pick;
 use present::units::{bytes, count, exact, percent};
 use present::visible::short;
 use report::analyze::snapshot::group::{By, Group, Key};
@@ -40,7 +40,7 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
     let nests = Memo::new(move |_| {
         let (by, held) = (by.get(), held.get()?);
         let (outer, inner) = match by {
-            By::Stack | By::Line => (None, By::Line),
+            By::Stack | By::Line => (None, by),
             By::Function => (None, By::Function),
             other => (Some(other), By::Line),
         };
@@ -93,7 +93,8 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
     });
     let picked = Memo::new(move |_| {
         let pick = state.pick.get()?;
-        let nests = nests.get()?;
+        let (nests, held) = (nests.get()?, held.get()?);
+        let subject = |g: &Group| group_pick(held.names.analysis(), g);
         let at = nests.iter().enumerate().find_map(|(i, n)| {
             let tile = n.groups.iter().position(|g| subject(g) == pick)?;
             Some((i, tile))
@@ -131,11 +132,6 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
     }
 }
 
-/// What a click on a tile picks.
-fn subject(group: &Group) -> Pick {
-    Pick::Allocation(group.largest.0)
-}
-
 fn outer_name(names: &Names, nest: &Nest, lang: present::Lang) -> String {
     match nest.outer {
         Outer::File(Some(file)) if !names.file(file).is_empty() => names.file(file).to_owned(),
@@ -154,6 +150,9 @@ fn inner_name(names: &Names, nest: &Nest, group: &Group, lang: present::Lang) ->
                 line => format!("{} :{line}", names.function(frame)),
             }
         }
+        (Outer::File(_), Key::Stack(stack)) => names
+            .innermost(stack)
+            .unwrap_or_else(|| names.key(group.key, lang)),
         (_, key) => names.key(key, lang),
     }
 }
@@ -183,6 +182,10 @@ impl Chart {
     }
 
     fn pick(self, (outer, inner): (usize, usize)) {
+        let Some(held) = self.held.get_untracked() else {
+            return;
+        };
+        let subject = |g: &Group| group_pick(held.names.analysis(), g);
         let group = self
             .nests
             .with_untracked(|n| n.as_ref()?.get(outer)?.groups.get(inner).map(subject));

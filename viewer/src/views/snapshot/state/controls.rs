@@ -60,7 +60,7 @@ pub(super) fn Controls(state: State, look: Looked) -> impl IntoView {
     view! {
         <div class="scrub" role="group" aria-label=state.text(Word::Instant)>
             <div class="actions">
-                {button("state-first", "⏮", Word::FirstInstant, Step::First)}
+                {button("state-first", "|‹", Word::FirstInstant, Step::First)}
                 {button("state-previous-segment", "«", Word::PreviousSegmentEvent, Step::PreviousSegment)}
                 {button("state-previous", "‹", Word::PreviousEvent, Step::By(-1))}
                 <button type="button" data-testid="state-play" class="wide"
@@ -70,7 +70,7 @@ pub(super) fn Controls(state: State, look: Looked) -> impl IntoView {
                 </button>
                 {button("state-next", "›", Word::NextEvent, Step::By(1))}
                 {button("state-next-segment", "»", Word::NextSegmentEvent, Step::NextSegment)}
-                {button("state-last", "⏭", Word::LastInstant, Step::Last)}
+                {button("state-last", "›|", Word::LastInstant, Step::Last)}
             </div>
             <input type="range" data-testid="state-slider" id="state-slider" min="0" step="1"
                 aria-label=state.text(Word::Instant)

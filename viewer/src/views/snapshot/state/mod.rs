@@ -115,7 +115,7 @@ pub fn StateView(state: State) -> impl IntoView {
         <SegmentPicture state=state look=look/>
         <Show when=move || any_pins.get()>
             <h2 class="under-picture">{state.text(Word::Pins)}</h2>
-            <DataTable state=state rows=pinned label=state.label(Word::Pins)/>
+            <DataTable state=state rows=pinned sorted=("held", true) label=state.label(Word::Pins)/>
         </Show>
         <h2 class="under-picture">{state.text(Word::Segments)}</h2>
         <DataTable state=state rows=segments sorted=("size", true) label=state.label(Word::Segments)/>

@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::timeline::{sized, watch_canvas};
 
 /// Height of the picture at most, CSS pixels; what is higher scrolls.
-const HEIGHT: f64 = 460.0;
+const HEIGHT: f64 = 520.0;
 
 /// The picture's own signals.
 #[derive(Clone, Copy)]
