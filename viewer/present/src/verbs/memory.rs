@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use report::analyze::snapshot::allocations::AllocationId;
-use report::analyze::snapshot::categories::{Category, Certainty};
+use report::analyze::snapshot::categories::Certainty;
 use report::analyze::snapshot::group::{By, Group, Key, group};
 use report::analyze::snapshot::{Analysis, Instant, Named};
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::{
     at_json, file_line, frame, function, not_recorded, place, pool_shown, stream, title, when,
 };
 use crate::export::aligned;
+use crate::names::category_word;
 use crate::rows::{Cell, Column, figure, text as column};
 use crate::units::{bytes, count, exact, percent};
 use crate::words::{Lang, Word};
@@ -35,26 +36,6 @@ impl Live {
         let groups = group(&a.replay, a.sites(), a.categories(), &ids, by);
         let bytes = groups.iter().map(|g| g.bytes).fold(0, u64::saturating_add);
         Self { ids, groups, bytes }
-    }
-}
-
-/// The word for a category.
-fn category(category: Category, lang: Lang) -> &'static str {
-    match (category, lang) {
-        (Category::Parameter, Lang::En) => "parameters",
-        (Category::Parameter, Lang::Zh) => "参数",
-        (Category::Gradient, Lang::En) => "gradients",
-        (Category::Gradient, Lang::Zh) => "梯度",
-        (Category::OptimizerState, Lang::En) => "optimizer state",
-        (Category::OptimizerState, Lang::Zh) => "优化器状态",
-        (Category::Activation, Lang::En) => "activations",
-        (Category::Activation, Lang::Zh) => "激活值",
-        (Category::Temporary, Lang::En) => "temporary",
-        (Category::Temporary, Lang::Zh) => "临时",
-        (Category::Input, Lang::En) => "inputs",
-        (Category::Input, Lang::Zh) => "输入",
-        (Category::Unknown, Lang::En) => "unknown",
-        (Category::Unknown, Lang::Zh) => "未知",
     }
 }
 
@@ -94,7 +75,7 @@ fn said(a: &Analysis, key: Key, whole: bool, lang: Lang) -> String {
             format!("{} {file}", function(a, f))
         }
         Key::Line(None) | Key::Function(None) => not_recorded(lang).to_owned(),
-        Key::Category(c, _) => category(c, lang).to_owned(),
+        Key::Category(c, _) => category_word(c).text(lang).to_owned(),
         Key::Stream(s) => stream(a, s),
         Key::Pool(p) => pool_shown(a, p),
         Key::Span(Some(s)) => match a.replay.spans.get(s) {
@@ -145,9 +126,10 @@ fn table(a: &Analysis, live: &Live, by: By, top: Option<usize>, words: Option<La
     };
     for g in live.groups.iter().take(top.unwrap_or(usize::MAX)) {
         let (first, second) = match (g.key, words) {
-            (Key::Category(c, s), Some(lang)) => {
-                (category(c, lang).to_owned(), sure(s, lang).to_owned())
-            }
+            (Key::Category(c, s), Some(lang)) => (
+                category_word(c).text(lang).to_owned(),
+                sure(s, lang).to_owned(),
+            ),
             (Key::Category(c, s), None) => (c.word().to_owned(), certainty(s).to_owned()),
             (key, lang) => (
                 name(a, key).unwrap_or_default(),

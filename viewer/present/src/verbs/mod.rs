@@ -17,15 +17,18 @@ mod stats;
 mod table;
 mod trace;
 
+use std::borrow::Cow;
+
 use report::analyze::snapshot::steps::step_of;
 use report::analyze::snapshot::{Analysis, Instant, Named};
 use report::model::snapshot::{FrameId, PoolId, PoolIndex, StackId, StreamIndex, TraceId};
 
 use serde_json::json;
 
+use crate::names;
 use crate::units::bytes;
 use crate::visible::{short, visible};
-use crate::words::Lang;
+use crate::words::{Lang, Word};
 
 pub use allocations::AllocationRows;
 pub use curve::CurveRows;
@@ -67,9 +70,14 @@ fn function(a: &Analysis, frame: FrameId) -> String {
     short(a.strings().get(f.name), TEXT).into_owned()
 }
 
-/// `forward train.py:12`, with the whole path where `whole`.
+/// `forward train.py:12`; with the whole path, and the parameters of C++, where `whole`.
 fn frame(a: &Analysis, id: FrameId, whole: bool) -> String {
-    let (name, line) = (function(a, id), file_line(a, id, whole));
+    let name = function(a, id);
+    let name = match whole {
+        true => Cow::Borrowed(name.as_str()),
+        false => names::function(&name),
+    };
+    let line = file_line(a, id, whole);
     if name.is_empty() {
         line
     } else {
@@ -90,10 +98,7 @@ fn place(a: &Analysis, stack: Option<StackId>, lang: Lang) -> String {
 
 /// What stands where a stack is missing.
 fn not_recorded(lang: Lang) -> &'static str {
-    match lang {
-        Lang::En => "stack not recorded",
-        Lang::Zh => "未记录调用栈",
-    }
+    Word::NotRecorded.text(lang)
 }
 
 /// A whole stack, root first, frames joined by `;`, as folded stacks have it.
