@@ -208,7 +208,7 @@ fn escape(state: State, e: &web_sys::KeyboardEvent) {
         state.help.set(false);
     } else if browser::typing(e) {
         browser::focus("panel");
-    } else if state.shown.with_untracked(|s| !s.pick.is_empty()) {
+    } else if state.pick.get_untracked().is_some() {
         state.set_pick(None);
     } else if state.selection.get_untracked().is_some() {
         state.select(None);

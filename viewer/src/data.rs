@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use present::chart::Timeline;
 use present::rows::EventRows;
+#[cfg(feature = "snapshot")]
 use present::rows::Pick;
 use present::sentences::Facts;
 use report::analyze::modules::{Modules, modules};
@@ -74,47 +75,33 @@ impl RankData {
     }
 
     /// What the name of something of a snapshot means; `None` when nothing has it.
+    #[cfg(feature = "snapshot")]
     pub fn picked(&self, name: &str) -> Option<Pick> {
-        #[cfg(feature = "snapshot")]
-        {
-            use report::analyze::snapshot::Named;
-            if name.is_empty() {
-                return None;
-            }
-            Some(match self.snapshot()?.named(name)? {
-                Named::Event(t) => Pick::Entry(t.0),
-                Named::Allocation(a) => Pick::Allocation(a.0),
-                Named::Stack(s) => Pick::Stack(s.0),
-                Named::Span(s) => Pick::Span(s.0),
-            })
+        use report::analyze::snapshot::Named;
+        if name.is_empty() {
+            return None;
         }
-        #[cfg(not(feature = "snapshot"))]
-        {
-            let _ = name;
-            None
-        }
+        Some(match self.snapshot()?.named(name)? {
+            Named::Event(t) => Pick::Entry(t.0),
+            Named::Allocation(a) => Pick::Allocation(a.0),
+            Named::Stack(s) => Pick::Stack(s.0),
+            Named::Span(s) => Pick::Span(s.0),
+        })
     }
 
     /// The inverse of [`Self::picked`].
+    #[cfg(feature = "snapshot")]
     pub fn pick_name(&self, pick: Pick) -> String {
-        #[cfg(feature = "snapshot")]
-        {
-            use report::analyze::snapshot::Named;
-            use report::analyze::snapshot::allocations::{AllocationId, SpanId};
-            use report::model::snapshot::{StackId, TraceId};
-            let named = match pick {
-                Pick::Entry(n) => Named::Event(TraceId(n)),
-                Pick::Allocation(n) => Named::Allocation(AllocationId(n)),
-                Pick::Stack(n) => Named::Stack(StackId(n)),
-                Pick::Span(n) => Named::Span(SpanId(n)),
-            };
-            self.snapshot().map_or_else(String::new, |s| s.name(named))
-        }
-        #[cfg(not(feature = "snapshot"))]
-        {
-            let _ = pick;
-            String::new()
-        }
+        use report::analyze::snapshot::Named;
+        use report::analyze::snapshot::allocations::{AllocationId, SpanId};
+        use report::model::snapshot::{StackId, TraceId};
+        let named = match pick {
+            Pick::Entry(n) => Named::Event(TraceId(n)),
+            Pick::Allocation(n) => Named::Allocation(AllocationId(n)),
+            Pick::Stack(n) => Named::Stack(StackId(n)),
+            Pick::Span(n) => Named::Span(SpanId(n)),
+        };
+        self.snapshot().map_or_else(String::new, |s| s.name(named))
     }
 
     /// What the snapshot's frames, streams and pools are called.

@@ -20,6 +20,7 @@ pub fn write(s: &Shown) -> String {
     if let Some(rank) = s.rank {
         put("rank", &rank.to_string());
     }
+    #[cfg(feature = "snapshot")]
     if let Some(with) = s.with {
         put("with", &with.to_string());
     }
@@ -40,16 +41,27 @@ pub fn write(s: &Shown) -> String {
         ("phase", &s.phase),
         ("type", &s.kind),
         ("role", &s.role),
+        #[cfg(feature = "snapshot")]
         ("at", &s.at),
+        #[cfg(feature = "snapshot")]
         ("pick", &s.pick),
+        #[cfg(feature = "snapshot")]
         ("by", &s.by),
+        #[cfg(feature = "snapshot")]
         ("atb", &s.at_b),
+        #[cfg(feature = "snapshot")]
         ("change", &s.change),
+        #[cfg(feature = "snapshot")]
         ("how", &s.how),
+        #[cfg(feature = "snapshot")]
         ("action", &s.action),
+        #[cfg(feature = "snapshot")]
         ("min", &s.min),
+        #[cfg(feature = "snapshot")]
         ("max", &s.max),
+        #[cfg(feature = "snapshot")]
         ("keep", &s.keep),
+        #[cfg(feature = "snapshot")]
         ("lay", &s.lay),
     ] {
         if !value.is_empty() {
@@ -98,17 +110,29 @@ pub fn read(hash: &str) -> Shown {
             "phase" => s.phase = value,
             "type" => s.kind = value,
             "role" => s.role = value,
+            #[cfg(feature = "snapshot")]
             "at" => s.at = value,
+            #[cfg(feature = "snapshot")]
             "pick" => s.pick = value,
+            #[cfg(feature = "snapshot")]
             "by" => s.by = value,
+            #[cfg(feature = "snapshot")]
             "atb" => s.at_b = value,
+            #[cfg(feature = "snapshot")]
             "change" => s.change = value,
+            #[cfg(feature = "snapshot")]
             "with" => s.with = value.parse().ok(),
+            #[cfg(feature = "snapshot")]
             "how" => s.how = value,
+            #[cfg(feature = "snapshot")]
             "action" => s.action = value,
+            #[cfg(feature = "snapshot")]
             "min" => s.min = value,
+            #[cfg(feature = "snapshot")]
             "max" => s.max = value,
+            #[cfg(feature = "snapshot")]
             "keep" => s.keep = value,
+            #[cfg(feature = "snapshot")]
             "lay" => s.lay = value,
             "each" => s.each = value == "1",
             "flat" => s.flat = value == "1",
@@ -191,17 +215,29 @@ mod tests {
             phase: "forward".to_owned(),
             kind: "module".to_owned(),
             role: "weight".to_owned(),
+            #[cfg(feature = "snapshot")]
             at: "t412".to_owned(),
+            #[cfg(feature = "snapshot")]
             pick: "b7f3c40000000_2".to_owned(),
+            #[cfg(feature = "snapshot")]
             by: "line".to_owned(),
+            #[cfg(feature = "snapshot")]
             how: "flame".to_owned(),
+            #[cfg(feature = "snapshot")]
             lay: "address-together".to_owned(),
+            #[cfg(feature = "snapshot")]
             at_b: "oom".to_owned(),
+            #[cfg(feature = "snapshot")]
             change: "grown".to_owned(),
+            #[cfg(feature = "snapshot")]
             with: Some(1),
+            #[cfg(feature = "snapshot")]
             action: "alloc".to_owned(),
+            #[cfg(feature = "snapshot")]
             min: "1MiB".to_owned(),
+            #[cfg(feature = "snapshot")]
             max: "2 GiB".to_owned(),
+            #[cfg(feature = "snapshot")]
             keep: "3".to_owned(),
             each: true,
             flat: true,

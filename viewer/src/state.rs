@@ -163,28 +163,40 @@ pub struct Shown {
     pub kind: String,
     /// Filter of tensors by role; empty for all.
     pub role: String,
+    #[cfg(feature = "snapshot")]
     /// The instant of a snapshot that is looked at: `peak`, `oom`, `t412`. Empty for the first.
     pub at: String,
+    #[cfg(feature = "snapshot")]
     /// What is picked of a snapshot, by its name: `b7f3c40000000_2`, `t412`, `k12`, `g3`.
     pub pick: String,
+    #[cfg(feature = "snapshot")]
     /// What live allocations are grouped by; empty for the first.
     pub by: String,
+    #[cfg(feature = "snapshot")]
     /// The instant of side B of a comparison; empty for the peak.
     pub at_b: String,
+    #[cfg(feature = "snapshot")]
     /// Another rank of this report that the one shown is compared with.
     pub with: Option<usize>,
+    #[cfg(feature = "snapshot")]
     /// Filter of a comparison's rows by what became of them: `new`, `gone`, ...; empty for all.
     pub change: String,
+    #[cfg(feature = "snapshot")]
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    #[cfg(feature = "snapshot")]
     /// Action of entries; empty for all.
     pub action: String,
+    #[cfg(feature = "snapshot")]
     /// Fewest bytes of an entry, as text: `64MiB`. Empty for any.
     pub min: String,
+    #[cfg(feature = "snapshot")]
     /// Most bytes of an entry.
     pub max: String,
+    #[cfg(feature = "snapshot")]
     /// Steps that memory must live through to be looked at; empty for one.
     pub keep: String,
+    #[cfg(feature = "snapshot")]
     /// How the allocator's segments are arranged: `address`, `together`, `address-together`. Empty
     /// for the first.
     pub lay: String,
@@ -213,17 +225,29 @@ impl Default for Shown {
             phase: String::new(),
             kind: String::new(),
             role: String::new(),
+            #[cfg(feature = "snapshot")]
             at: String::new(),
+            #[cfg(feature = "snapshot")]
             pick: String::new(),
+            #[cfg(feature = "snapshot")]
             by: String::new(),
+            #[cfg(feature = "snapshot")]
             at_b: String::new(),
+            #[cfg(feature = "snapshot")]
             with: None,
+            #[cfg(feature = "snapshot")]
             change: String::new(),
+            #[cfg(feature = "snapshot")]
             how: String::new(),
+            #[cfg(feature = "snapshot")]
             action: String::new(),
+            #[cfg(feature = "snapshot")]
             min: String::new(),
+            #[cfg(feature = "snapshot")]
             max: String::new(),
+            #[cfg(feature = "snapshot")]
             keep: String::new(),
+            #[cfg(feature = "snapshot")]
             lay: String::new(),
             each: false,
             flat: false,
@@ -288,10 +312,13 @@ impl State {
             container: RwSignal::new(None),
             rank: RwSignal::new(0),
             data,
+            #[cfg(feature = "snapshot")]
             pick: Memo::new(move |_| {
                 let name = shown.with(|s| s.pick.clone());
                 data.with(|d: &Option<Arc<RankData>>| d.as_ref()?.picked(&name))
             }),
+            #[cfg(not(feature = "snapshot"))]
+            pick: Memo::new(|_| None),
             shown,
             selection: RwSignal::new(None),
             lang: Memo::new(move |_| shown.with(|s| s.lang).unwrap_or(browser_lang)),
@@ -398,8 +425,11 @@ impl State {
         self.shown.update(|s| {
             s.rank = Some(rank);
             s.selection = None;
-            s.at.clear();
-            s.pick.clear();
+            #[cfg(feature = "snapshot")]
+            {
+                s.at.clear();
+                s.pick.clear();
+            }
         });
         self.decode(Some(rank));
     }
@@ -472,9 +502,14 @@ impl State {
 
     /// Picks something of a snapshot, or nothing.
     pub fn set_pick(self, pick: Option<Pick>) {
-        let name = pick.zip(self.data.get_untracked());
-        let name = name.map_or_else(String::new, |(pick, data)| data.pick_name(pick));
-        self.shown.update(|s| s.pick = name);
+        #[cfg(feature = "snapshot")]
+        {
+            let name = pick.zip(self.data.get_untracked());
+            let name = name.map_or_else(String::new, |(pick, data)| data.pick_name(pick));
+            self.shown.update(|s| s.pick = name);
+        }
+        #[cfg(not(feature = "snapshot"))]
+        let _ = pick;
     }
 
     /// Takes over what a link says, as when the user goes back or edits it.
