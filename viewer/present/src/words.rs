@@ -263,6 +263,7 @@ snapshot {
     BeforeHistory: "before the history", "记录之前";
     WholeStack: "Whole stack", "完整调用栈";
     LargestHere: "Largest allocations of this group", "该组中最大的分配";
+    PickNotLive: "What is picked does not live at this instant.", "所选内容此刻不存活。";
     PickGroup: "Select a row for its stack and its largest allocations.", "选择一行以查看其调用栈和最大的分配。";
     NoFrames: "No stack was recorded: the memory is from before the history began, or was allocated by C++ without a Python frame, as in the backward pass.", "未记录调用栈：显存来自记录开始之前，或由没有 Python 帧的 C++ 分配（例如反向传播）。";
     FlameHint: "Arrow keys move, Enter or a click zooms in, Backspace zooms out.", "方向键移动，回车或单击放大，退格键返回。";
@@ -272,14 +273,14 @@ snapshot {
     WhyParameter: "allocated while a module was built, loaded or moved, and kept", "在模块构建、加载或移动时分配并保留";
     WhyGradient: "allocated in the backward pass and alive when the optimizer works", "在反向传播中分配，并存活到优化器执行";
     WhyGradientMaybe: "allocated without a Python frame, as the backward pass does, and alive at the end", "分配时没有 Python 帧（如反向传播），且结束时仍存活";
-    WhyOptimizer: "allocated in torch.optim and alive in the next backward pass", "在 torch.optim 中分配，下一次反向传播时仍存活";
+    WhyOptimizer: "allocated in torch.optim and kept: alive in the next backward pass, or at the end", "在 torch.optim 中分配并保留：下一次反向传播时或结束时仍存活";
     WhyOptimizerMaybe: "allocated in torch.optim before the history began", "记录开始前在 torch.optim 中分配";
     WhyActivation: "allocated under a forward and alive when the backward pass begins", "在 forward 中分配，反向传播开始时仍存活";
-    WhyActivationMaybe: "allocated under a forward that the end or an out-of-memory error cut short", "在 forward 中分配，但随后记录结束或显存不足";
-    WhyTemporary: "freed within the pass that allocated it", "在分配它的同一阶段内释放";
-    WhyTemporaryMaybe: "freed again, but late or outside a known pass", "已释放，但较晚或不在已知阶段内";
-    WhyInput: "allocated where data is moved to the device", "在数据移到设备处分配";
-    WhyUnknown: "neither place nor lifetime tells", "位置与生命周期均无法判断";
+    WhyActivationMaybe: "allocated under a forward that the end or an out-of-memory error cut short, or in your code between forward and backward", "在 forward 中分配但随后记录结束或显存不足，或在前向与反向传播之间由用户代码分配";
+    WhyTemporary: "freed within the pass that allocated it, or a library's workspace", "在分配它的同一阶段内释放，或为库的工作区";
+    WhyTemporaryMaybe: "freed again: in the backward pass, while a module was built, or late after a forward", "已释放：在反向传播中、构建模块时，或在 forward 之后较晚";
+    WhyInput: "allocated where data is moved to the device, or in your code before a forward pass", "在数据移到设备处分配，或在前向传播之前由用户代码分配";
+    WhyUnknown: "neither place nor lifetime tells, or it stays after the pass that made it", "位置与生命周期均无法判断，或在产生它的阶段之后仍保留";
     Survivors: "What stays from step to step", "逐步留存";
     LongPending: "Freed, but waiting for another stream", "已释放但等待其他流";
     ShortLived: "Large and short-lived", "大而短暂";

@@ -59,7 +59,10 @@ pub(super) fn Groups(state: State, held: Memo<Option<Same<Held>>>) -> impl IntoV
         <div class="split" class:open=open>
             <div class="left">
                 <DataTable state=state rows=rows label=state.label(Word::Live)/>
-                <Show when=move || !open()><p class="quiet">{state.text(Word::PickGroup)}</p></Show>
+                <Show when=move || !open()><p class="quiet" data-testid="pick-hint">{move || {
+                    let (none, gone) = (state.t(Word::PickGroup), state.t(Word::PickNotLive));
+                    if state.pick.with(Option::is_some) { gone } else { none }
+                }}</p></Show>
             </div>
             <Show when=open><Detail state=state held=held groups=groups picked=picked/></Show>
         </div>
