@@ -328,8 +328,8 @@ mod tests {
         assert_eq!(fitting_row(&analysis(&[120; 24]).replay), 120 * MIB);
         let two = fitting_row(&analysis(&[64, 64, 64, 32, 32, 16, 16, 20, 2, 2, 4]).replay);
         // An equal part, to the byte that rounding takes.
-        let parts = 64 * MIB / two;
-        assert!(parts > 1 && 64 * MIB - parts * two < 64, "{two}");
+        let parts = (64 * MIB + two / 2) / two;
+        assert!(parts > 1 && (parts * two).abs_diff(64 * MIB) < 64, "{two}");
         assert_eq!(fitting_row(&analysis(&[2]).replay), 2 * MIB);
     }
 }
