@@ -136,7 +136,8 @@ async fn click(page: &Page, (x, y): (i64, i64)) {
 async fn heights(page: &Page) -> Vec<u64> {
     page.settle().await;
     let v = page
-        .js("const c = document.querySelector('#timeline canvas.base'); const g = c.getContext('2d'); \
+        .js("const c = document.querySelector('#timeline canvas.base'); const o = document.createElement('canvas'); \
+             o.width = c.width; o.height = c.height; const g = o.getContext('2d', { willReadFrequently: true }); g.drawImage(c, 0, 0); \
              const [l, r, t, b] = [66, c.width - 10, 32, c.height - 38]; \
              const d = g.getImageData(l, t, r - l, b - t).data; const w = r - l, h = b - t; const out = []; \
              const grey = (i) => { const [x, y, z] = [d[i], d[i + 1], d[i + 2]]; return Math.max(x, y, z) - Math.min(x, y, z) < 16 && x > 150; }; \

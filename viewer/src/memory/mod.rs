@@ -162,11 +162,16 @@ pub fn MemoryChart(
             overlay::paint(chart, &c);
         }
     });
-    // An instant chosen elsewhere is brought into sight.
-    Effect::new(move |_| {
-        if let Some(slot) = chart.slot() {
+    // An instant chosen elsewhere is brought into sight; what a link shows stays as it says.
+    Effect::new(move |was: Option<Option<usize>>| {
+        let slot = chart.slot();
+        if let Some(was) = was
+            && was != slot
+            && let Some(slot) = slot
+        {
             chart.reveal(slot);
         }
+        slot
     });
     let axis = move |kind: AxisKind| {
         state.shown.update(|s| {

@@ -216,45 +216,48 @@ impl Builder {
             Val::Float(f) => Value::Text(f.to_string()),
             Val::Str(id) => Value::Text(self.strings.table().get(id).to_owned()),
             Val::None => Value::Null,
-            other => Value::Json(
-                self.json(other, depth, &mut MAX_SETTINGS.clone())
-                    .to_string(),
-            ),
+            other => Value::Json(self.json(other, depth, &mut MAX_SETTINGS.clone())),
         }
     }
 
-    fn json(&self, value: Val, depth: usize, left: &mut usize) -> serde_json::Value {
+    /// JSON text in the order of the source, whatever features serde_json is built with.
+    fn json(&self, value: Val, depth: usize, left: &mut usize) -> String {
         *left = left.saturating_sub(1);
         if depth > MAX_DEPTH || *left == 0 {
-            return "...".into();
+            return "\"...\"".to_owned();
         }
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match self.resolve(value) {
-            Val::Bool(b) => b.into(),
-            Val::Int(i) => i.into(),
-            Val::Big(u) => u.into(),
-            Val::Float(f) => f.into(),
-            Val::Str(id) => self.strings.table().get(id).into(),
+            Val::Bool(b) => b.to_string(),
+            Val::Int(i) => i.to_string(),
+            Val::Big(u) => u.to_string(),
+            // What JSON has no number for is null.
+            Val::Float(f) => serde_json::Value::from(f).to_string(),
+            Val::Str(id) => quoted(self.strings.table().get(id)),
             Val::Pool(p) => {
-                let pool = self.snapshot.pools.get(p.0 as usize).copied();
-                pool.map_or(serde_json::Value::Null, |p| vec![p.0, p.1].into())
+                let pool = self.snapshot.pools.get(p.0 as usize);
+                pool.map_or("null".to_owned(), |p| format!("[{},{}]", p.0, p.1))
             }
             Val::Pairs(id) => {
                 let pairs = self.pairs.get(id as usize).into_iter().flatten();
-                let entries = pairs.filter_map(|&(k, v)| match k {
-                    Val::Str(k) => {
-                        let name = self.strings.table().get(k).to_owned();
-                        Some((name, self.json(v, depth + 1, left)))
-                    }
-                    _ => None,
-                });
-                serde_json::Value::Object(entries.collect())
+                let entries: Vec<String> = pairs
+                    .filter_map(|&(k, v)| match k {
+                        Val::Str(k) => {
+                            let name = quoted(self.strings.table().get(k));
+                            Some(format!("{name}:{}", self.json(v, depth + 1, left)))
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                format!("{{{}}}", entries.join(","))
             }
             Val::Items(id) => {
                 let items = self.items.get(id as usize).into_iter().flatten();
-                items.map(|&v| self.json(v, depth + 1, left)).collect()
+                let items: Vec<String> = items.map(|&v| self.json(v, depth + 1, left)).collect();
+                format!("[{}]", items.join(","))
             }
-            Val::Empty => serde_json::Value::Array(Vec::new()),
-            _ => serde_json::Value::Null,
+            Val::Empty => "[]".to_owned(),
+            _ => "null".to_owned(),
         }
     }
 }
