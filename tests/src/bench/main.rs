@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p e2e --bin bench [-- --events 1000000] [--folder DIR]
+//! cargo run --release -p e2e --bin bench -- --snapshot SNAPSHOT.pickle [--folder DIR]
 //! ```
 //!
 //! Prints a Markdown table. Nothing here is a test: times depend on the machine, ratios less so.
@@ -13,6 +14,7 @@
 
 mod page;
 mod render;
+mod snapshot;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -78,6 +80,11 @@ fn main() {
         PathBuf::from,
     );
     std::fs::create_dir_all(&folder).unwrap();
+    if let Some(pickle) = argument("--snapshot") {
+        let mut lines = Vec::new();
+        snapshot::measure(Path::new(&pickle), &folder, &mut lines);
+        return print(lines);
+    }
     let (input, html) = (
         folder.join(format!("long-{events}.json")),
         folder.join("long.html"),
@@ -94,6 +101,10 @@ fn main() {
     });
     page::measure(&ddp, &html, &peer, &mut lines);
     println!("\n{events} events, {} MB of JSON\n", bytes / 1_000_000);
+    print(lines);
+}
+
+fn print(lines: Vec<Line>) {
     println!(
         "| what | measured | goal | peer in the same run | ratio |\n|---|---:|---:|---:|---:|"
     );

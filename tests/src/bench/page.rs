@@ -24,7 +24,7 @@ WebAssembly.instantiate = async (...a) => { const r = await instantiate(...a); g
 
 /// Turns the wheel on the chart for 60 frames and gives the milliseconds of scripting of each:
 /// the event's handlers with what follows from them, and the callbacks of the frame.
-const FRAMES: &str = "
+pub(crate) const FRAMES: &str = "
 const host = document.querySelector('#timeline') ?? document.querySelector('canvas');
 const r = host.getBoundingClientRect();
 const raf = requestAnimationFrame.bind(window);
@@ -102,7 +102,7 @@ globalThis.memscopeMarks.started = performance.now();
 }
 
 /// Milliseconds from navigation to the first chart on screen; and whatever `then` finds out.
-fn open<T>(path: &Path, hash: &str, then: impl AsyncFnOnce(&Page) -> T) -> (f64, T) {
+pub(crate) fn open<T>(path: &Path, hash: &str, then: impl AsyncFnOnce(&Page) -> T) -> (f64, T) {
     let url = format!("{}#{hash}", file_url(path));
     let mut out = None;
     with(Options::default(), async |page: &Page| {
@@ -118,7 +118,7 @@ fn open<T>(path: &Path, hash: &str, then: impl AsyncFnOnce(&Page) -> T) -> (f64,
     out.unwrap()
 }
 
-fn opened(path: &Path) -> f64 {
+pub(crate) fn opened(path: &Path) -> f64 {
     median(
         (0..5)
             .map(|_| open(path, "", async |_: &Page| ()).0)
@@ -126,7 +126,7 @@ fn opened(path: &Path) -> f64 {
     )
 }
 
-fn numbers(v: &Value) -> Vec<f64> {
+pub(crate) fn numbers(v: &Value) -> Vec<f64> {
     v.as_array()
         .unwrap()
         .iter()
