@@ -101,9 +101,9 @@ fn App(state: State) -> impl IntoView {
 
 /// Browsers let a page change its address about a hundred times in 30 seconds (WebKit; Chromium 200)
 /// and drop what is beyond that. So many changes may come at once...
-const CHANGES: f64 = 20.0;
+const CHANGES: f64 = 60.0;
 /// ...and then one in so many milliseconds, as while a slider is dragged or a history plays.
-const CHANGE: f64 = 400.0;
+const CHANGE: f64 = 750.0;
 
 /// Writes what is shown to the address, and reads it back when the user changes it.
 fn follow_address(state: State) {

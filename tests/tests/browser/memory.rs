@@ -132,7 +132,8 @@ async fn click(page: &Page, (x, y): (i64, i64)) {
     page.settle().await;
 }
 
-/// Height of the stack in each pixel column: what is neither ground nor reserved, from below.
+/// Height of the stack in each pixel column: from below up to the first pixel of reserved's or the
+/// ground's grey.
 async fn heights(page: &Page) -> Vec<u64> {
     page.settle().await;
     let v = page
@@ -141,7 +142,7 @@ async fn heights(page: &Page) -> Vec<u64> {
              const [l, r, t, b] = [66, c.width - 10, 32, c.height - 38]; \
              const d = g.getImageData(l, t, r - l, b - t).data; const w = r - l, h = b - t; const out = []; \
              const grey = (i) => { const [x, y, z] = [d[i], d[i + 1], d[i + 2]]; return Math.max(x, y, z) - Math.min(x, y, z) < 16 && x > 150; }; \
-             for (let x = 0; x < w; x++) { let n = 0; for (let y = 0; y < h; y++) if (!grey((y * w + x) * 4)) { n = h - y; break; } out.push(n); } \
+             for (let x = 0; x < w; x++) { let n = 0; for (let y = h - 1; y >= 0 && !grey((y * w + x) * 4); y--) n++; out.push(n); } \
              return out;")
         .await;
     v.as_array()

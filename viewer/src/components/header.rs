@@ -162,7 +162,11 @@ fn OpenInput(state: State, id: &'static str) -> impl IntoView {
 /// Open, link, language, ground, keyboard.
 #[component]
 fn Tools(state: State) -> impl IntoView {
-    let link = move |_| copy(&address(), move |ok| say(state, ok));
+    let link = move |_| {
+        // The address may lag behind when much has changed at once.
+        crate::browser::set_hash(&state.shown.with_untracked(crate::hash::write));
+        copy(&address(), move |ok| say(state, ok));
+    };
     view! {
         <label class="button">
             {state.text(Word::OpenFile)}
