@@ -56,16 +56,15 @@ pub fn hash() -> String {
         .unwrap_or_default()
 }
 
-/// What is shown first: what the address says, else what the page does.
+/// What is shown first: what the page says, and over it what the address does.
 #[must_use]
 pub fn link() -> String {
-    let hash = hash();
-    if hash.len() > 1 {
-        return hash;
-    }
     let body = document().and_then(|d| d.body());
-    body.and_then(|b| b.get_attribute("data-link"))
-        .unwrap_or_default()
+    let own = body
+        .and_then(|b| b.get_attribute("data-link"))
+        .unwrap_or_default();
+    // Where both speak of one thing, the later counts.
+    format!("{own}&{}", hash().trim_start_matches('#'))
 }
 
 /// Replaces the address's hash without a new entry in the history.

@@ -352,9 +352,15 @@ impl State {
         let compares = self.compared.other.with(Option::is_some);
         #[cfg(not(feature = "snapshot"))]
         let compares = false;
+        // A profiler's trace knows no segments.
+        #[cfg(feature = "snapshot")]
+        let segments = !self.snapshot().is_some_and(|a| a.replay.stated);
+        #[cfg(not(feature = "snapshot"))]
+        let segments = false;
         View::ALL
             .into_iter()
             .filter(|v| v.shows(events, snapshot, series) || (*v == View::Compare && compares))
+            .filter(|v| *v != View::State || segments)
             .collect()
     }
 

@@ -154,7 +154,8 @@ fn rank(
         );
         note(&format!(
             "{letter}: {which} of {name} is compared, the one of {n} with the highest peak; \
-             choose with --rank"
+             choose with {}",
+            if letter == "A" { "--rank" } else { "--rank-b" }
         ));
     }
     Ok(rank)

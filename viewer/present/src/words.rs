@@ -180,7 +180,7 @@ always {
     HelpPin: "on the chart: pin the event under the cursor; in a table: select the row", "图表上：固定当前事件；表格中：选择该行";
     HelpRows: "in a table: move between rows", "表格中：移动行";
     HelpTree: "in the tree: open or close a module", "树中：展开或折叠模块";
-    HelpAxis: "axis by event or by step", "按事件或按步显示";
+    HelpAxis: "axis by event, by step or by time", "按事件、步或时间显示";
     HelpRank: "previous or next rank", "上一个/下一个进程";
     HelpTheme: "light or dark", "浅色或深色";
     HelpLang: "English or Chinese", "中文或英文";
@@ -307,6 +307,8 @@ snapshot {
     FlameTable: "Frames", "帧";
     // Memory over time
     Inconsistent: "What does not fit together, and what the history does not know", "不一致之处与历史未知之处";
+    AllocatorSettings: "Allocator settings", "分配器设置";
+    NoHistoryHere: "No history was recorded: there are no events.", "没有记录历史：没有事件。";
     MemoryOverTime: "Memory over time", "显存随时间变化";
     ByTime: "by time", "按时间";
     Requested: "requested", "请求";

@@ -8,7 +8,7 @@ use crate::state::State;
 
 /// Keys and what they do, in the order of use.
 const KEYS: [(&str, Word); 13] = [
-    ("1 … 7", Word::HelpViews),
+    ("1 … 9", Word::HelpViews),
     ("/", Word::HelpSearch),
     ("+  −  0", Word::HelpZoom),
     ("←  →", Word::HelpPan),

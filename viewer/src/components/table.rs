@@ -373,7 +373,7 @@ fn width_class(c: &Column) -> &'static str {
         "module" | "part" | "value" | "what" | "why" | "innermost" => "w-wide",
         "place" | "function" | "file" => "w-name",
         "shape" => "w-shape",
-        "allocation" => "w-block",
+        "allocation" | "address" => "w-block",
         "entry" | "time" => "w-narrow",
         "block" => "w-block",
         _ if c.figure => "w-figure",

@@ -260,9 +260,14 @@ pub(super) fn readout(chart: Chart) -> String {
         }
         parts.push(a.snapshot().events.row(t.index()).action.word().to_owned());
     }
+    let what = if a.replay.stated {
+        Word::Allocated
+    } else {
+        Word::Requested
+    };
     parts.push(format!(
         "{} {}",
-        Word::Requested.text(lang),
+        what.text(lang),
         bytes(memory.requested(slot))
     ));
     parts.push(format!(

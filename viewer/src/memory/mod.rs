@@ -12,8 +12,8 @@ use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
 use present::chart::memory::{Clock, Memory, Window};
-use present::chart::memory_lines::{areas, lines, memory_minimap};
-use present::chart::{AxisKind, DrawError, Frame, Theme, category_color, css, phase_color, svg};
+use present::chart::memory_lines::{annotation_color, areas, lines, memory_minimap};
+use present::chart::{AxisKind, DrawError, Frame, Theme, category_color, css, svg};
 use present::rows::Pick;
 use present::visible::short;
 use report::analyze::snapshot::allocations::AllocationId;
@@ -313,10 +313,10 @@ fn Annotations(chart: Chart) -> impl IntoView {
     view! {
         <ul class="legend phases">
             {move || chart.memory().map(|m| {
-                let dark = state.dark.get();
+                let theme = Theme::of(state.dark.get());
                 m.names.iter().take(8).enumerate().map(|(n, &p)| {
                     let name = short(m.analysis.strings().get(p), 40).into_owned();
-                    view! { <li class="phase"><i style:background=css(phase_color(n, dark))></i>{name}</li> }
+                    view! { <li class="phase"><i style:background=css(annotation_color(n, &theme))></i>{name}</li> }
                 }).collect_view()
             })}
         </ul>

@@ -50,6 +50,7 @@ pub fn About(state: State) -> impl IntoView {
             <Titled state=state title=Word::Metadata rows=metadata/>
             <Titled state=state title=Word::Comparisons rows=comparisons/>
             <Titled state=state title=Word::RecordedPeak rows=peak/>
+            {settings(state)}
             <div>
                 <Titled state=state title=Word::Skipped rows=skipped/>
                 <Show when=move || skipped.with(|r| r.0.is_empty())>
@@ -62,6 +63,19 @@ pub fn About(state: State) -> impl IntoView {
         </div>
     }
 }
+
+/// What the allocator was told, of a snapshot.
+#[cfg(feature = "snapshot")]
+fn settings(state: State) -> impl IntoView {
+    let rows = table(state, |d| match &d.rank.snapshot {
+        Some(s) => FactRows::new("settings", &s.settings),
+        None => FactRows::of("settings", Vec::new()),
+    });
+    view! { <Titled state=state title=Word::AllocatorSettings rows=rows/> }
+}
+
+#[cfg(not(feature = "snapshot"))]
+fn settings(_: State) -> impl IntoView {}
 
 /// A small table under its title, when it has rows.
 #[component]
@@ -90,7 +104,14 @@ fn source(state: State, data: &RankData, lang: present::Lang) -> Vec<(String, St
         out.push((word(Word::Size), exact(s.bytes)));
         out.push((word(Word::Checksum), format!("{:08x}", s.crc32)));
     }
-    out.push((word(Word::Count), count(rank.events.len() as u64)));
+    #[cfg(feature = "snapshot")]
+    if let Some(a) = data.snapshot() {
+        let n = a.replay.events().len() as u64;
+        out.push((word(Word::Entries), count(n)));
+    }
+    if !rank.events.is_empty() || !data.has_snapshot() {
+        out.push((word(Word::Count), count(rank.events.len() as u64)));
+    }
     let version = report::container::VERSION.to_string();
     out.push((word(Word::FormatVersion), version));
     if let Some((generator, size)) = generator {

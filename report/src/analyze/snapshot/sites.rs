@@ -64,6 +64,7 @@ impl Sites {
             let place = first(Owner::User)
                 .or_else(|| first(Owner::Library))
                 .or_else(|| first(Owner::Torch))
+                .or_else(|| told(strings, snapshot, frames))
                 .or_else(|| frames.first().copied());
             let function = frames
                 .iter()
@@ -110,6 +111,31 @@ impl Sites {
         let frame = self.innermost(stack)?;
         self.same_function.get(frame.0 as usize).copied()
     }
+}
+
+/// Of a stack without Python: the innermost frame that tells what was done. The recorder's own
+/// frames, the allocator, and what makes a tensor or passes a call on do not.
+fn told(strings: &StringTable, snapshot: &Snapshot, frames: &[FrameId]) -> Option<FrameId> {
+    const MACHINERY: [&str; 12] = [
+        "torch::unwind::",
+        "torch::CapturedTraceback",
+        "torch::cuda::",
+        "c10::",
+        "at::detail::",
+        "at::native::empty",
+        "at::_ops::empty",
+        "at::empty",
+        "at::(anonymous namespace)::(anonymous namespace)::wrapper",
+        "at::(anonymous namespace)::wrapper",
+        "at::TensorBase",
+        "at::Tensor c10::",
+    ];
+    frames.iter().copied().find(|&f| {
+        let name = strings.get(snapshot.frames.get(f).name);
+        let passes = name.contains("::redispatch(") || name.contains("::call(");
+        let empty = name.contains("create_out(") || name.contains("empty_");
+        name.contains("::") && !passes && !empty && !MACHINERY.iter().any(|m| name.starts_with(m))
+    })
 }
 
 fn owner(file: &str) -> Owner {

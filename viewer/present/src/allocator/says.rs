@@ -168,12 +168,20 @@ pub fn reason(
 }
 
 fn failed(f: &Fragmentation, asked: u64, left: Option<u64>, lang: Lang) -> String {
+    // Only where all free memory together would have served it, its pieces are the reason.
+    let pieces = f.free() >= asked;
     let (asked, free, largest) = (bytes(asked), bytes(f.free()), bytes(f.largest_free));
     let left = left.map_or_else(String::new, |b| match lang {
         Lang::En => format!(" The device had {} left.", bytes(b)),
         Lang::Zh => format!("设备剩余 {}。", bytes(b)),
     });
     match lang {
+        Lang::En if !pieces => format!(
+            "A request of {asked} failed here: only {free} of the reserved memory is free.{left}"
+        ),
+        Lang::Zh if !pieces => {
+            format!("此处 {asked} 的请求失败：已保留的显存中仅有 {free} 空闲。{left}")
+        }
         Lang::En => format!(
             "A request of {asked} failed here: {free} of the reserved memory is free, but the largest free block has {largest}.{left}"
         ),
@@ -213,7 +221,11 @@ fn holding(names: &Names, line: &PinningLine, pinned: usize, lang: Lang) -> Stri
 /// What of the state the file does not tell; `None` when it tells all.
 #[must_use]
 pub fn untold(analysis: &Analysis, u: &Untold, lang: Lang) -> Option<String> {
-    if analysis.replay.coverage.whole || (u.before == 0 && u.rounded == 0) {
+    // Without a history nothing is claimed of its beginning.
+    if analysis.replay.events().is_empty()
+        || analysis.replay.coverage.whole
+        || (u.before == 0 && u.rounded == 0)
+    {
         return None;
     }
     let before = (blocks(u.before, lang), bytes(u.before_bytes));

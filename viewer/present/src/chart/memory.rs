@@ -126,6 +126,12 @@ impl Memory {
         }
     }
 
+    /// Slots before that of the first entry.
+    #[must_use]
+    pub fn lead(&self) -> usize {
+        self.lead
+    }
+
     /// Number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {

@@ -8,7 +8,7 @@ use report::analyze::snapshot::categories::Category;
 
 use super::memory::{Clock, Memory, Window};
 use super::{
-    Area, Color, DrawError, Frame, Theme, category_color, failed, phase_color, text_width, write,
+    Area, Color, DrawError, Frame, Theme, category_color, failed, mixed, text_width, write,
 };
 use crate::units;
 use crate::words::Lang;
@@ -236,6 +236,7 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         if steps.is_empty() {
             return self.ticks(at);
         }
+        self.ticks(at + self.px(12.0))?;
         let mut free = f.left;
         for step in steps {
             let (a, b) = (
@@ -297,11 +298,14 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         let step = nice((to - from) / most).max(1.0);
         let mut at = (from / step).ceil() * step;
         while at <= to {
-            let x = self.x(at / whole.max(1.0));
+            let x = match clock {
+                Clock::Time => self.x(at / whole.max(1.0)),
+                Clock::Event => self.x((at + m.lead() as f64 + 0.5) / whole.max(1.0)),
+            };
             let text = match clock {
                 Clock::Time => units::seconds(at as u64),
                 // Names of entries count all devices, as everywhere.
-                Clock::Event => match m.instant(at as usize) {
+                Clock::Event => match m.instant(at as usize + m.lead()) {
                     Instant::Event(t) => t_name(t.0),
                     _ => "start".to_owned(),
                 },
@@ -348,7 +352,7 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
                 });
             if run.map(|(_, n)| n) != number {
                 if let Some((from, n)) = run {
-                    self.rectangle((from, top), (px, bottom), phase_color(n, self.theme.dark))?;
+                    self.rectangle((from, top), (px, bottom), annotation_color(n, self.theme))?;
                 }
                 run = number.map(|n| (px, n));
             }
@@ -394,9 +398,12 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         let size = units::bytes(peak.bytes);
         let mut all = vec![(
             m.slot_of(Instant::Peak),
-            match self.lang {
-                Lang::En => format!("peak {size} requested"),
-                Lang::Zh => format!("峰值：请求 {size}"),
+            match (self.lang, a.replay.stated) {
+                (Lang::En, false) => format!("peak {size} requested"),
+                (Lang::Zh, false) => format!("峰值：请求 {size}"),
+                // A profiler's trace has the sizes of blocks, not of requests.
+                (Lang::En, true) => format!("peak {size} allocated"),
+                (Lang::Zh, true) => format!("峰值：已分配 {size}"),
             },
         )];
         for (n, &oom) in a.replay.ooms.iter().enumerate().take(20) {
@@ -448,6 +455,13 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         }
         Ok(())
     }
+}
+
+/// The colour of an annotation: tones of ink, as the palette's colours mean categories here.
+#[must_use]
+pub fn annotation_color(n: usize, theme: &Theme) -> Color {
+    const TONES: [f64; 4] = [0.75, 0.35, 0.55, 0.2];
+    mixed(theme.ink, theme.ground, TONES[n % TONES.len()])
 }
 
 /// The name of an entry of the trace.

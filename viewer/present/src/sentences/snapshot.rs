@@ -193,6 +193,18 @@ fn peak(a: &Analysis, lang: Lang) -> String {
             Lang::Zh => format!("已保留 {}", bytes(p.bytes)),
         });
     }
+    let pending = top.event.map_or(0, |at| {
+        let row = at.0.saturating_sub(a.replay.first) as usize;
+        let allocated = a.replay.allocated.after.get(row).copied();
+        allocated.map_or(0, |b| top.bytes.saturating_sub(b))
+    });
+    if f.peak_allocated.is_some() && pending > 0 {
+        let size = bytes(pending);
+        figures.push(match lang {
+            Lang::En => format!("{size} freed but waiting for another stream"),
+            Lang::Zh => format!("{size} 已释放但等待其他流"),
+        });
+    }
     let figures = figures.join(if lang == Lang::En { ", " } else { "，" });
     let place = place(a, &top, lang);
     match (lang, place.is_empty(), top.event) {
@@ -262,10 +274,12 @@ pub fn subline(a: &Analysis, lang: Lang) -> Vec<String> {
         expandable |= s.expandable == Some(true);
     }
     if all > 0 {
-        let all = count(all);
         out.push(match (lang, expandable) {
-            (Lang::En, true) => format!("{all} segments at the end, expandable"),
-            (Lang::En, false) => format!("{all} segments at the end"),
+            (Lang::En, true) => format!(
+                "{} at the end, expandable",
+                crate::allocator::segments(all, lang)
+            ),
+            (Lang::En, false) => format!("{} at the end", crate::allocator::segments(all, lang)),
             (Lang::Zh, true) => format!("结束时 {all} 个段（可扩展）"),
             (Lang::Zh, false) => format!("结束时 {all} 个段"),
         });
@@ -310,11 +324,11 @@ pub fn before(a: &Analysis, lang: Lang) -> Option<String> {
     Some(match lang {
         Lang::En => format!(
             "the history begins late: {held} in {n} allocations and {reserved} reserved were \
-             there before it, their stacks not recorded"
+             there before it; only of what lived to the end are stacks known"
         ),
         Lang::Zh => {
             format!(
-                "历史记录开始较晚：此前已有 {n} 个分配共 {held}、已保留 {reserved}，未记录其调用栈"
+                "历史记录开始较晚：此前已有 {n} 个分配共 {held}、已保留 {reserved}；仅存活到最后的分配有调用栈"
             )
         }
     })

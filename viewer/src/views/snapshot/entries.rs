@@ -71,7 +71,10 @@ pub fn Entries(state: State) -> impl IntoView {
             <Size state=state word=Word::MaxSize id="max" get=|s| s.max.clone() set=|s, v| s.max = v/>
         </div>
         <Show when=move || rows.with(|r| r.is_empty())>
-            <p class="quiet" data-testid="nothing">{state.text(Word::NothingFound)}</p>
+            <p class="quiet" data-testid="nothing">{move || {
+                let none = state.snapshot().is_some_and(|a| a.replay.events().is_empty());
+                state.t(if none { Word::NoHistoryHere } else { Word::NothingFound })
+            }}</p>
         </Show>
         <DataTable state=state rows=rows label=state.label(Word::Entries)/>
     }

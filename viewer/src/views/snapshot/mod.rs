@@ -33,16 +33,12 @@ impl State {
     #[must_use]
     pub fn instant(self) -> Option<Instant> {
         let snapshot = self.snapshot()?;
-        let chosen = self.shown.with(|s| s.at.parse().ok());
-        // An entry of another report's trace is no instant of this one.
-        let known = |i: &Instant| match i {
-            Instant::Event(t) => snapshot.replay.events().contains(&t.index()),
-            _ => true,
-        };
+        let chosen = self.shown.with(|s| s.at.clone());
+        // What another report's link says is no instant of this one.
         Some(
-            chosen
-                .filter(known)
-                .unwrap_or_else(|| snapshot.first_instant()),
+            snapshot
+                .instant(&chosen)
+                .unwrap_or_else(|_| snapshot.first_instant()),
         )
     }
 

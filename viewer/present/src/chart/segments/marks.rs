@@ -139,7 +139,11 @@ impl Picture<'_> {
                     continue;
                 }
                 let x = frame.left as f64 + (piece.at + (a - low)) as f64 * per_byte;
-                let (text, ink) = self.label(block, room - 10.0 * scale, size);
+                let (mut text, ink) = self.label(block, room - 10.0 * scale, size);
+                // A block that goes on from the row above is one block.
+                if a > block.address {
+                    text = format!("… {}", bytes(z - a));
+                }
                 let at = ((x + 5.0 * scale) as i32, middle);
                 write(area, &text, at, size, ink, HPos::Left, VPos::Center)?;
             }

@@ -67,7 +67,8 @@ impl Rows for SurvivorRows {
             return BLANK;
         };
         match column {
-            0 => Cell::Bytes(Some(s.bytes_per_step)),
+            // What came in one step only does not grow by the step.
+            0 => Cell::Bytes((s.steps > 1).then_some(s.bytes_per_step)),
             1 => Cell::Bytes(Some(s.bytes)),
             2 => number(s.count),
             3 => number(s.steps),
