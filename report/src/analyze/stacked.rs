@@ -28,6 +28,10 @@ pub struct Stacked {
     size: Vec<u64>,
     /// What each event does: `NONE`, the allocation that is born, or with `FREED` the one that dies.
     ops: Vec<u32>,
+    /// Where each allocation stands in [`Live`] while it lives. Places are used again, so that the
+    /// list is as long as most live at once, and stays in the processor's first cache.
+    place: Vec<u32>,
+    places: usize,
     /// Live allocations before every `STRIDE`-th event, in order of birth.
     checkpoints: Vec<Vec<u32>>,
     /// Live bytes after each event.
@@ -67,6 +71,8 @@ impl Stacked {
             .filter(|&id| born.get(id as usize) == Some(&BEFORE))
             .collect();
         let mut this = Self {
+            place: vec![NONE; rows],
+            places: 0,
             size,
             ops,
             checkpoints: vec![before],
@@ -78,7 +84,12 @@ impl Stacked {
     }
 
     async fn prepare(&mut self, pauses: Pauses<'_>) {
-        let mut live = Live::of(self.size.len(), &self.checkpoints[0]);
+        for (place, &id) in self.checkpoints[0].iter().enumerate() {
+            self.place[id as usize] = place as u32;
+        }
+        self.places = self.checkpoints[0].len();
+        let mut live = self.restored(0);
+        let mut free: Vec<u32> = Vec::new();
         let mut sum = self.sum(&self.checkpoints[0]);
         for event in 0..self.ops.len() {
             if event > 0 && event % STRIDE == 0 {
@@ -86,17 +97,42 @@ impl Stacked {
                 self.checkpoints.push(live.iter().collect());
             }
             let op = self.ops[event];
-            let (changed, id) = live.apply(op);
-            if changed {
+            let id = op & !FREED;
+            if op != NONE {
                 let bytes = self.size.get(id as usize).copied().unwrap_or(0);
-                sum = if op & FREED == 0 {
-                    sum.saturating_add(bytes)
-                } else {
-                    sum.saturating_sub(bytes)
-                };
+                if op & FREED == 0 {
+                    if self.place[id as usize] == NONE {
+                        let place = free.pop().unwrap_or_else(|| {
+                            self.places += 1;
+                            live.grow();
+                            self.places as u32 - 1
+                        });
+                        self.place[id as usize] = place;
+                        live.push(place, id);
+                        sum = sum.saturating_add(bytes);
+                    }
+                } else if live.remove(self.place[id as usize], id) {
+                    free.push(self.place[id as usize]);
+                    sum = sum.saturating_sub(bytes);
+                }
             }
             self.total.push(Some(sum));
         }
+    }
+
+    /// The list as a checkpoint has it.
+    fn restored(&self, block: usize) -> Live {
+        let mut live = Live::new(self.places);
+        for &id in self.checkpoints.get(block).into_iter().flatten() {
+            live.push(self.place[id as usize], id);
+        }
+        live
+    }
+
+    /// Most allocations that live at once.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.places
     }
 
     fn sum(&self, ids: &[u32]) -> u64 {
@@ -144,11 +180,20 @@ impl Stacked {
             return;
         };
         let block = (first / STRIDE).min(self.checkpoints.len() - 1);
-        let mut live = Live::of(self.size.len(), &self.checkpoints[block]);
+        let mut live = self.restored(block);
         let mut next = block * STRIDE;
         for (column, &sample) in samples.iter().enumerate().skip(early) {
             while next <= sample && next < self.ops.len() {
-                live.apply(self.ops[next]);
+                let op = self.ops[next];
+                if op != NONE {
+                    let id = op & !FREED;
+                    let place = self.place[id as usize];
+                    if op & FREED == 0 {
+                        live.push(place, id);
+                    } else {
+                        live.remove(place, id);
+                    }
+                }
                 next += 1;
             }
             see(column, &mut live.iter());
@@ -164,77 +209,70 @@ impl Stacked {
     }
 }
 
-/// A doubly linked list through all ids; slot 0 is the head, id `i` has slot `i + 1`.
+/// A doubly linked list through places; entry 0 is the head, place `i` has entry `i + 1`.
 struct Live {
     next: Vec<u32>,
     prev: Vec<u32>,
+    ids: Vec<u32>,
     last: u32,
 }
 
 impl Live {
-    fn of(ids: usize, live: &[u32]) -> Self {
-        let mut this = Self {
-            next: vec![NONE; ids + 1],
-            prev: vec![NONE; ids + 1],
+    fn new(places: usize) -> Self {
+        Self {
+            next: vec![NONE; places + 1],
+            prev: vec![NONE; places + 1],
+            ids: vec![NONE; places + 1],
             last: 0,
-        };
-        for &id in live {
-            this.push(id);
         }
-        this
     }
 
-    /// Whether the operation changed anything, and whose it was.
-    fn apply(&mut self, op: u32) -> (bool, u32) {
-        if op == NONE {
-            return (false, NONE);
+    /// One more place.
+    fn grow(&mut self) {
+        for column in [&mut self.next, &mut self.prev, &mut self.ids] {
+            column.push(NONE);
         }
-        let id = op & !FREED;
-        let changed = if op & FREED == 0 {
-            self.push(id)
-        } else {
-            self.remove(id)
-        };
-        (changed, id)
     }
 
-    fn push(&mut self, id: u32) -> bool {
-        let slot = id as usize + 1;
-        if slot >= self.prev.len() || self.prev[slot] != NONE {
+    fn push(&mut self, place: u32, id: u32) {
+        let entry = (place as usize).wrapping_add(1);
+        if entry >= self.prev.len() || self.prev[entry] != NONE {
+            return;
+        }
+        self.next[self.last as usize] = entry as u32;
+        self.prev[entry] = self.last;
+        self.next[entry] = NONE;
+        self.ids[entry] = id;
+        self.last = entry as u32;
+    }
+
+    /// Whether it was there.
+    fn remove(&mut self, place: u32, id: u32) -> bool {
+        let entry = (place as usize).wrapping_add(1);
+        if self.ids.get(entry) != Some(&id) {
             return false;
         }
-        self.next[self.last as usize] = slot as u32;
-        self.prev[slot] = self.last;
-        self.next[slot] = NONE;
-        self.last = slot as u32;
-        true
-    }
-
-    fn remove(&mut self, id: u32) -> bool {
-        let slot = id as usize + 1;
-        let Some(&before) = self.prev.get(slot).filter(|&&p| p != NONE) else {
-            return false;
-        };
-        let after = self.next[slot];
+        let (before, after) = (self.prev[entry], self.next[entry]);
         self.next[before as usize] = after;
         if after == NONE {
             self.last = before;
         } else {
             self.prev[after as usize] = before;
         }
-        self.prev[slot] = NONE;
+        self.prev[entry] = NONE;
+        self.ids[entry] = NONE;
         true
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let mut at = 0usize;
         std::iter::from_fn(move || {
-            let slot = self.next[at];
-            if slot == NONE {
+            let entry = self.next[at];
+            if entry == NONE {
                 return None;
             }
-            at = slot as usize;
-            Some(slot - 1)
+            at = entry as usize;
+            Some(self.ids[at])
         })
     }
 }

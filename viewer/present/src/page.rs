@@ -99,12 +99,11 @@ fn memory(
     lang: Lang,
 ) -> Result<String, DrawError> {
     use crate::chart::memory::{Clock, Memory, Window};
-    use crate::chart::memory_lines::{areas, lines};
+    use crate::chart::memory_lines::whole;
     let memory = Memory::new(Arc::clone(a));
     let window = Window::whole(Clock::Event);
     let drawn = svg(WIDTH, HEIGHT, |area| {
-        areas(area, &memory, window, &Theme::LIGHT, 1.0)?;
-        lines(area, &memory, window, &Theme::LIGHT, 1.0, lang)
+        whole(area, &memory, window, &Theme::LIGHT, lang)
     })?;
     let label = format!(
         "{}: {}",

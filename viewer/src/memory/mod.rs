@@ -12,7 +12,7 @@ use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
 use present::Word;
 use present::chart::memory::{Clock, Memory, Window};
-use present::chart::memory_lines::{annotation_color, areas, lines, memory_minimap};
+use present::chart::memory_lines::{annotation_color, lines, memory_minimap, whole};
 use present::chart::{AxisKind, DrawError, Frame, Theme, category_color, css, svg};
 use present::rows::Pick;
 use present::visible::short;
@@ -194,8 +194,7 @@ pub fn MemoryChart(
         let lang = state.lang.get_untracked();
         let width = chart.width.get_untracked().max(300.0) as u32;
         svg(width, HEIGHT as u32, |area| {
-            areas(area, &memory, window, &theme, 1.0)?;
-            lines(area, &memory, window, &theme, 1.0, lang)
+            whole(area, &memory, window, &theme, lang)
         })
     });
     view! {
@@ -395,7 +394,8 @@ fn paint(chart: Chart, memory: &Arc<Memory>, canvas: &HtmlCanvasElement) {
         (frame.bottom - frame.top).max(1) as usize,
     );
     let lit = lit(state);
-    let pixels = memory.raster(window, w, h, &theme, lit.as_deref());
+    let columns = memory.columns(window, w);
+    let pixels = memory.raster(&columns, h, &theme, lit.as_deref());
     let context = canvas
         .get_context("2d")
         .ok()
@@ -422,7 +422,15 @@ fn paint(chart: Chart, memory: &Arc<Memory>, canvas: &HtmlCanvasElement) {
         return;
     };
     let area = backend.into_drawing_area();
-    if let Err(e) = lines(&area, memory, window, &theme, scale, state.lang.get()) {
+    if let Err(e) = lines(
+        &area,
+        memory,
+        window,
+        &columns,
+        &theme,
+        scale,
+        state.lang.get(),
+    ) {
         state.error.set(Some(e.to_string()));
     }
 }

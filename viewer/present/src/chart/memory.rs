@@ -351,20 +351,18 @@ impl Memory {
         })
     }
 
-    /// The plot as opaque pixels: ground, reserved, and every allocation. Those that `lit` accepts
-    /// are shown in ink.
+    /// The plot as opaque pixels, one a column: ground, reserved, and every allocation. Those that
+    /// `lit` accepts are shown in ink.
     #[must_use]
     pub fn raster(
         &self,
-        window: Window,
-        width: usize,
+        columns: &[Column],
         height: usize,
         theme: &Theme,
         lit: Option<&dyn Fn(u32) -> bool>,
     ) -> Pixels {
-        let columns = self.columns(window, width);
-        let live = self.live_estimate(&columns);
-        let stride = (live.saturating_mul(width) / WORK + 1).min(16);
+        let live = self.analysis.stacked().most();
+        let stride = (live.saturating_mul(columns.len()) / WORK + 1).min(16);
         let shown: Vec<Column> = columns
             .chunks(stride)
             .filter_map(|c| c.iter().max_by_key(|c| c.requested).copied())
@@ -382,30 +380,13 @@ impl Memory {
             .iter()
             .map(|c| (c.reserved as f64 / top as f64 * height as f64) as usize)
             .collect();
-        narrow.over(width, stride, |x, up| {
+        narrow.over(columns.len(), stride, |x, up| {
             if heights.get(x).is_some_and(|&h| up < h) {
                 theme.reserved
             } else {
                 theme.ground
             }
         })
-    }
-
-    /// About how many allocations live at once within the columns.
-    fn live_estimate(&self, columns: &[Column]) -> usize {
-        let at = [0, columns.len() / 2, columns.len().saturating_sub(1)];
-        at.into_iter()
-            .filter_map(|i| columns.get(i))
-            .map(|c| {
-                let mut n = 0;
-                let sample = self.sample(c.slot);
-                self.analysis
-                    .stacked()
-                    .walk(&[sample], |_, ids| n = ids.count());
-                n
-            })
-            .max()
-            .unwrap_or(0)
     }
 
     /// Requested bytes of each category in some slots, in the order of [`Category::ALL`]; slots

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use report::analyze::snapshot::Instant;
 use report::analyze::snapshot::categories::Category;
 
-use super::memory::{Clock, Memory, Window};
+use super::memory::{Clock, Column, Memory, Window};
 use super::{
     Area, Color, DrawError, Frame, Theme, category_color, failed, mixed, text_width, write,
 };
@@ -25,7 +25,8 @@ struct Lines<'a, DB: DrawingBackend> {
 }
 
 /// Draws axes, steps, annotations, the outline of reserved, and marks. The plot itself is drawn
-/// before, by [`Memory::raster`] or [`areas`].
+/// before, by [`Memory::raster`] or [`areas`]; `columns` are those of [`Memory::columns`] for the
+/// plot's width.
 ///
 /// # Errors
 /// What the backend reports.
@@ -33,6 +34,7 @@ pub fn lines<DB: DrawingBackend>(
     area: &Area<DB>,
     memory: &Memory,
     window: Window,
+    columns: &[Column],
     theme: &Theme,
     scale: f64,
     lang: Lang,
@@ -49,7 +51,7 @@ pub fn lines<DB: DrawingBackend>(
         lang,
     };
     d.grid()?;
-    d.reserved()?;
+    d.reserved(columns)?;
     d.steps()?;
     d.annotations()?;
     d.capacity()?;
@@ -63,14 +65,13 @@ pub fn lines<DB: DrawingBackend>(
 pub fn areas<DB: DrawingBackend>(
     area: &Area<DB>,
     memory: &Memory,
-    window: Window,
+    columns: &[Column],
     theme: &Theme,
     scale: f64,
 ) -> Result<(), DrawError> {
     area.fill(&theme.ground).map_err(failed)?;
     let (w, h) = area.dim_in_pixel();
     let f = Frame::low(w, h, scale);
-    let columns = memory.columns(window, (f.right - f.left).max(1) as usize);
     let y = |bytes: u64| f.bottom - memory.height(bytes, f).round() as i32;
     let draw = |edge: &dyn Fn(usize) -> (u64, u64), color: Color| -> Result<(), DrawError> {
         let steps = |pick: &dyn Fn((u64, u64)) -> u64| {
@@ -114,6 +115,24 @@ pub fn areas<DB: DrawingBackend>(
         )?;
     }
     Ok(())
+}
+
+/// The plot as one drawing: [`areas`] and [`lines`].
+///
+/// # Errors
+/// What the backend reports.
+pub fn whole<DB: DrawingBackend>(
+    area: &Area<DB>,
+    memory: &Memory,
+    window: Window,
+    theme: &Theme,
+    lang: Lang,
+) -> Result<(), DrawError> {
+    let (w, h) = area.dim_in_pixel();
+    let f = Frame::low(w, h, 1.0);
+    let columns = memory.columns(window, (f.right - f.left).max(1) as usize);
+    areas(area, memory, &columns, theme, 1.0)?;
+    lines(area, memory, window, &columns, theme, 1.0, lang)
 }
 
 /// The whole history small, without text.
@@ -208,11 +227,8 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
     }
 
     /// The upper edge of reserved.
-    fn reserved(&self) -> Result<(), DrawError> {
+    fn reserved(&self, columns: &[Column]) -> Result<(), DrawError> {
         let f = self.frame;
-        let columns = self
-            .memory
-            .columns(self.window, (f.right - f.left).max(1) as usize);
         let mut points: Vec<(i32, i32)> = Vec::new();
         for (x, c) in columns.iter().enumerate() {
             let (px, y) = (f.left + x as i32, self.y(c.reserved));

@@ -53,13 +53,20 @@ impl Pixels {
         ground: impl Fn(usize, usize) -> Color,
     ) -> Self {
         let mut out = Self::new(width, self.height);
-        for (y, row) in out.rgba.chunks_exact_mut((width * 4).max(1)).enumerate() {
+        let own = self.rgba.chunks_exact((self.width * 4).max(1));
+        let rows = out.rgba.chunks_exact_mut((width * 4).max(1)).zip(own);
+        for (y, (row, own)) in rows.enumerate() {
             let up = self.height - 1 - y;
-            for (x, pixel) in row.chunks_exact_mut(4).enumerate() {
-                let RGBColor(r, g, b) = self
-                    .get(x / stride.max(1), y)
-                    .unwrap_or_else(|| ground(x, up));
-                pixel.copy_from_slice(&[r, g, b, 255]);
+            let wide = row.chunks_mut((stride * 4).max(4)).zip(own.chunks_exact(4));
+            for (n, (pixels, own)) in wide.enumerate() {
+                for (i, pixel) in pixels.chunks_exact_mut(4).enumerate() {
+                    if own[3] == 0 {
+                        let RGBColor(r, g, b) = ground(n * stride + i, up);
+                        pixel.copy_from_slice(&[r, g, b, 255]);
+                    } else {
+                        pixel.copy_from_slice(own);
+                    }
+                }
             }
         }
         out
