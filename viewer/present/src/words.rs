@@ -166,7 +166,7 @@ always {
     Rows: "rows", "行";
     Row: "row", "行";
     OpenFile: "Open a report", "打开报告";
-    DropHere: "Drop a runtime_report.json, a .memscope file or an HTML report here. Nothing leaves this page.", "将 runtime_report.json、.memscope 文件或 HTML 报告拖放到此处。数据不会离开本页面。";
+    DropHere: "Drop a PyTorch memory snapshot, a runtime_report.json, a .memscope file or an HTML report here. Nothing leaves this page.", "将 PyTorch 显存快照、runtime_report.json、.memscope 文件或 HTML 报告拖放到此处。数据不会离开本页面。";
     Reading: "Reading", "正在读取";
     NothingFound: "Nothing matches. Clear the search or the filters.", "没有匹配项。请清除搜索或筛选条件。";
     NoEvents: "This report has no events.", "此报告没有事件。";

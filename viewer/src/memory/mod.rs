@@ -162,6 +162,15 @@ pub fn MemoryChart(
             overlay::paint(chart, &c);
         }
     });
+    // A link's instant that this history does not have is said, not passed over.
+    Effect::new(move |_| {
+        let at = state.shown.with(|s| s.at.clone());
+        if let Some(a) = state.snapshot().filter(|_| !at.is_empty())
+            && let Err(e) = a.instant(&at)
+        {
+            state.status.set(e.to_string());
+        }
+    });
     // An instant chosen elsewhere is brought into sight; what a link shows stays as it says.
     Effect::new(move |was: Option<Option<usize>>| {
         let slot = chart.slot();
@@ -366,15 +375,13 @@ fn painted(
             });
         });
     });
+    // A memo: zooming changes nothing of the minimap.
+    let axis = Memo::new(move |_| state.shown.with(|s| s.axis));
     Effect::new(move |_| {
         let (Some(memory), Some(c)) = (chart.memory(), mini.get()) else {
             return;
         };
-        let (axis, width, dark) = (
-            state.shown.with(|s| s.axis),
-            chart.width.get(),
-            state.dark.get(),
-        );
+        let (axis, width, dark) = (axis.get(), chart.width.get(), state.dark.get());
         let scale = sized(&c, width, MINI);
         if let Some(backend) = CanvasBackend::with_canvas_object(c) {
             let area = backend.into_drawing_area();

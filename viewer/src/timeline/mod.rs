@@ -350,15 +350,13 @@ fn painted(
             });
         });
     });
+    // A memo: zooming changes nothing of the minimap.
+    let axis = Memo::new(move |_| state.shown.with(|s| s.axis));
     Effect::new(move |_| {
         let (Some(data), Some(c)) = (state.data.get(), mini.get()) else {
             return;
         };
-        let (axis, width, dark) = (
-            state.shown.with(|s| s.axis),
-            chart.width.get(),
-            state.dark.get(),
-        );
+        let (axis, width, dark) = (axis.get(), chart.width.get(), state.dark.get());
         let scale = sized(&c, width, MINI);
         if let Some(backend) = CanvasBackend::with_canvas_object(c) {
             minimap(

@@ -313,9 +313,10 @@ impl Builder {
     /// The id of a stack.
     pub(crate) fn stack(&mut self, frames: &[FrameId]) -> Built<StackId> {
         let stack = self.stacks.intern(frames).ok_or_else(full)?;
-        // A file names every frame of a new stack in at least a byte, so that a small file cannot
-        // fill memory by growing one list again and again.
-        if self.stacks.total() as u64 > self.offset.saturating_add(4096) {
+        // A file names every frame of a new stack in at least a byte, and a long one comes in pieces
+        // that each make a stack: so much is allowed that a small file cannot fill memory by growing
+        // one list again and again.
+        if self.stacks.total() as u64 > self.offset.saturating_mul(2).saturating_add(1 << 20) {
             return Err(Refused {
                 expected: "stacks that are written out frame by frame",
                 found: "one that grows without end".to_owned(),

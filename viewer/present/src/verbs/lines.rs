@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use report::analyze::snapshot::lines::{Line, lines};
+use report::analyze::snapshot::lines::{Line, at as lines_at};
 use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::FrameId;
 use serde_json::json;
@@ -20,25 +20,6 @@ const WIDTH: usize = 96;
 
 /// Lines of source by file, as far as files could be read: the command looks for them.
 pub type Sources = HashMap<String, Vec<String>>;
-
-/// The lines at an instant; `None` stands for the whole history.
-fn at_instant(a: &Analysis, at: Instant) -> Vec<Line> {
-    match a.event_of(at) {
-        Some(event) => lines(&a.replay, a.sites(), Some(event)),
-        // Before the first entry nothing was allocated by any line that is known.
-        None => match a.replay.last_event() {
-            None => lines(&a.replay, a.sites(), None),
-            Some(_) => lines(
-                &a.replay,
-                a.sites(),
-                a.replay
-                    .first
-                    .checked_sub(1)
-                    .map(report::model::snapshot::TraceId),
-            ),
-        },
-    }
-}
 
 /// File and number of a line.
 fn location(a: &Analysis, frame: FrameId) -> (&str, u32) {
@@ -66,7 +47,7 @@ const BY_FILE: &[Column] = &[
 /// For a terminal: files with most at their lines' peaks first, each with its lines in order.
 #[must_use]
 pub fn lines_text(a: &Analysis, at: Instant, sources: &Sources, lang: Lang) -> String {
-    let rows = at_instant(a, at);
+    let rows = lines_at(a, at);
     let mut out = format!("{}: {}\n", title(a, lang), when(a, at, lang));
     let current = rows.iter().map(|l| l.current).fold(0, u64::saturating_add);
     let n = rows.len();
@@ -136,7 +117,7 @@ const FLAT: &[Column] = &[
 #[must_use]
 pub fn lines_table(a: &Analysis, at: Instant, sources: &Sources) -> Table {
     let mut table = Table::new("lines", FLAT);
-    for l in at_instant(a, at) {
+    for l in lines_at(a, at) {
         let known = l.frame.map(|f| (f, location(a, f)));
         let code = known.and_then(|(_, (file, line))| source(sources, file, line));
         table.push(vec![
@@ -158,7 +139,7 @@ pub fn lines_table(a: &Analysis, at: Instant, sources: &Sources) -> Table {
 /// For scripts: `memscope.lines`.
 #[must_use]
 pub fn lines_json(a: &Analysis, at: Instant, sources: &Sources) -> String {
-    let rows: Vec<_> = at_instant(a, at)
+    let rows: Vec<_> = lines_at(a, at)
         .iter()
         .map(|l| {
             let known = l.frame.map(|f| (f, location(a, f)));
@@ -187,7 +168,7 @@ pub fn lines_json(a: &Analysis, at: Instant, sources: &Sources) -> String {
 #[must_use]
 pub fn files(a: &Analysis, at: Instant) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for line in at_instant(a, at) {
+    for line in lines_at(a, at) {
         if let Some(f) = line.frame {
             let file = location(a, f).0;
             if !out.iter().any(|o| o == file) {
