@@ -348,13 +348,15 @@ fn painted(
 ) {
     let state = chart.state;
     let waiting = StoredValue::new(false);
+    // A memo: another instant changes nothing of the picture.
+    let window = Memo::new(move |_| chart.window());
     Effect::new(move |_| {
         // Everything that the picture depends on.
         let (Some(_), Some(_)) = (chart.memory.get(), canvas.get()) else {
             return;
         };
         let _ = (
-            chart.window(),
+            window.get(),
             chart.width.get(),
             state.dark.get(),
             state.lang.get(),

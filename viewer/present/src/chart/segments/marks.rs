@@ -135,7 +135,10 @@ impl Picture<'_> {
                     (block.address + block.size).min(high),
                 );
                 let room = (z - a) as f64 * per_byte;
-                if room < LABEL * scale {
+                // What goes on from the row above has said there what it is, where it had room.
+                let above = a.saturating_sub(block.address).min(self.layout.row);
+                let said = above as f64 * per_byte >= LABEL * scale;
+                if room < LABEL * scale || said {
                     continue;
                 }
                 let x = frame.left as f64 + (piece.at + (a - low)) as f64 * per_byte;

@@ -21,6 +21,7 @@ use report::analyze::snapshot::state::{
 use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::TraceId;
 
+use crate::browser::next_frame;
 use crate::components::{DataTable, Table};
 use crate::state::State;
 use controls::Controls;
@@ -29,7 +30,7 @@ use picture::SegmentPicture;
 
 /// Milliseconds without another instant after which the tables follow: they cost more than the
 /// picture, and nobody reads them while it moves.
-const CALM: f64 = 150.0;
+const CALM: u64 = 150;
 
 /// The allocator at an instant, with all that is shown of it.
 pub(super) struct Look {
@@ -126,30 +127,25 @@ fn table(rows: Option<Arc<dyn Rows>>) -> Table {
     Table(rows.unwrap_or_else(|| Arc::new(FactRows::of("empty", Vec::new()))))
 }
 
-/// A look that follows when nothing has moved for a while.
+/// A look that follows when nothing has moved for a while, at first when the picture stands.
 fn calmed(look: Looked) -> RwSignal<Option<Seen>> {
-    let calm = RwSignal::new(look.get_untracked());
-    let last = StoredValue::new(0.0);
-    Effect::new(move |_| {
-        let next = look.get();
-        let now = js_sys::Date::now();
-        let still = now - last.get_value() > CALM;
-        last.set_value(now);
-        if still {
-            calm.set(next);
-            return;
-        }
-        set_timeout(
-            move || {
-                // The view may be gone, or another instant have come.
-                if last.try_get_value() == Some(now)
-                    && let Some(next) = look.try_get_untracked()
-                {
-                    calm.try_set(next);
-                }
-            },
-            Duration::from_millis(CALM as u64),
-        );
+    let calm = RwSignal::new(None);
+    let latest = StoredValue::new(0u64);
+    Effect::new(move |before: Option<u64>| {
+        look.track();
+        let n = before.map_or(0, |b| b + 1);
+        latest.set_value(n);
+        let follow = move || {
+            // The view may be gone, or another instant have come.
+            if latest.try_get_value() == Some(n)
+                && let Some(next) = look.try_get_untracked()
+            {
+                calm.try_set(next);
+            }
+        };
+        let wait = if n == 0 { 0 } else { CALM };
+        next_frame(move || set_timeout(follow, Duration::from_millis(wait)));
+        n
     });
     calm
 }
