@@ -44,7 +44,7 @@ const LONG_TASKS: &str = "globalThis.__long = []; new PerformanceObserver((list)
 pub(crate) fn measure(pickle: &Path, folder: &Path, lines: &mut Vec<Line>) {
     let bytes = std::fs::metadata(pickle).unwrap().len();
     reading(pickle, lines);
-    let html = e2e::render(&[&pickle], folder.join("snapshot.html"));
+    let html = e2e::render(&[pickle], folder.join("snapshot.html"));
     let size = std::fs::metadata(&html).unwrap().len() as f64 / 1e6;
     // torch's trace_plot is the pickle in base64 and a script from a CDN.
     let theirs = bytes.div_ceil(3) as f64 * 4.0 / 1e6;
