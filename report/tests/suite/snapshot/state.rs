@@ -261,11 +261,11 @@ fn what_empty_cache_unmaps_was_said_to_go_back() {
             && s.events.row(start + n).action == Action::SegmentUnmap
     };
     let mut runs = 0;
-    for i in 0..all.len() - 1 {
+    for (i, at) in all.iter().enumerate().take(all.len() - 1) {
         if !unmap(i) || (i > 0 && unmap(i - 1)) {
             continue;
         }
-        let f = check(&a, i, &all[i].0, all[i].1, "before unmapping");
+        let f = check(&a, i, &at.0, at.1, "before unmapping");
         let run = (i..).take_while(|&n| unmap(n));
         let gone: u64 = run.map(|n| s.events.row(start + n).size).sum();
         assert!(gone <= f.free_in_unused, "{i}: {gone} {f:?}");
