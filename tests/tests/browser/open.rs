@@ -18,7 +18,7 @@ fn viewer(test: impl AsyncFnOnce(&Page)) {
         assert!(
             text.as_str()
                 .unwrap()
-                .contains("Drop a runtime_report.json")
+                .contains("Drop a PyTorch memory snapshot, a runtime_report.json")
         );
         // Counts the workers that are started.
         page.js("window.__workers = 0; const W = Worker; window.Worker = class extends W { constructor(u) { super(u); window.__workers++; } }")
