@@ -6,6 +6,8 @@
 //!
 //! Recording never fails a program: what cannot be written is counted and said once on stderr.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod error;
 mod figures;
 mod fork;
