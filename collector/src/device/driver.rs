@@ -41,7 +41,11 @@ fn check_named(names: &[&str]) -> Result<(), Error> {
         // called, and the driver stays loaded for the program.
         match unsafe { Library::new(*name) } {
             Ok(library) => return check_functions(name, library),
-            Err(error) if why.is_empty() => why = error.to_string(),
+            Err(error) if why.is_empty() => {
+                // The loader's own words stand in the source of the error.
+                let said = std::error::Error::source(&error).map(ToString::to_string);
+                why = said.unwrap_or_else(|| format!("{name}: {error}"));
+            }
             Err(_) => {}
         }
     }
