@@ -256,12 +256,26 @@ fn command(state: State, key: &str) -> bool {
         "0" => state.shown.update(|s| s.zoom = (0.0, 1.0)),
         "[" if rank > 0 => state.set_rank(rank - 1),
         "]" if rank + 1 < ranks => state.set_rank(rank + 1),
+        #[cfg(feature = "snapshot")]
+        "d" => next_device(state),
         "t" => toggle_theme(state),
         "l" => toggle_lang(state),
         "g" => browser::focus("timeline"),
         _ => return false,
     }
     true
+}
+
+/// The device after the one that is shown, round about.
+#[cfg(feature = "snapshot")]
+fn next_device(state: State) {
+    let all = untrack(|| state.devices());
+    let now = untrack(|| state.snapshot()).map(|a| a.device);
+    let asked = state.shown.with_untracked(|s| s.device).or(now);
+    let at = all.iter().position(|d| Some(d.0) == asked);
+    if let Some((device, _)) = at.and_then(|at| all.get((at + 1) % all.len())) {
+        state.set_device(*device);
+    }
 }
 
 fn zoom(state: State, factor: f64) {

@@ -21,6 +21,10 @@ pub fn write(s: &Shown) -> String {
         put("rank", &rank.to_string());
     }
     #[cfg(feature = "snapshot")]
+    if let Some(device) = s.device {
+        put("device", &device.word());
+    }
+    #[cfg(feature = "snapshot")]
     if let Some(with) = s.with {
         put("with", &with.to_string());
     }
@@ -110,6 +114,8 @@ pub fn read(hash: &str) -> Shown {
             "phase" => s.phase = value,
             "type" => s.kind = value,
             "role" => s.role = value,
+            #[cfg(feature = "snapshot")]
+            "device" => s.device = report::model::snapshot::Device::of_word(&value),
             #[cfg(feature = "snapshot")]
             "at" => s.at = value,
             #[cfg(feature = "snapshot")]
@@ -215,6 +221,8 @@ mod tests {
             phase: "forward".to_owned(),
             kind: "module".to_owned(),
             role: "weight".to_owned(),
+            #[cfg(feature = "snapshot")]
+            device: Some(report::model::snapshot::Device::HOST),
             #[cfg(feature = "snapshot")]
             at: "t412".to_owned(),
             #[cfg(feature = "snapshot")]

@@ -478,6 +478,8 @@ snapshot {
     DiffFold: "fold torch and native frames", "折叠 torch 与本地帧";
     DiffRoot: "from main", "从入口";
     DiffLeaf: "from the allocation", "从分配处";
+    // Keys of snapshots
+    HelpDevice: "next device of the snapshot", "快照中的下一个设备";
     AutogradDetail: "autograd detail", "自动求导细节";
 }
 }

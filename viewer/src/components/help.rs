@@ -7,7 +7,7 @@ use crate::browser;
 use crate::state::State;
 
 /// Keys and what they do, in the order of use.
-const KEYS: [(&str, Word); 13] = [
+const KEYS: &[(&str, Word)] = &[
     ("1 … 9", Word::HelpViews),
     ("/", Word::HelpSearch),
     ("+  −  0", Word::HelpZoom),
@@ -17,6 +17,8 @@ const KEYS: [(&str, Word); 13] = [
     ("→  ←", Word::HelpTree),
     ("x", Word::HelpAxis),
     ("[  ]", Word::HelpRank),
+    #[cfg(feature = "snapshot")]
+    ("d", Word::HelpDevice),
     ("t", Word::HelpTheme),
     ("l", Word::HelpLang),
     ("Esc", Word::HelpEscape),
