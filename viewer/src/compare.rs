@@ -228,6 +228,7 @@ impl State {
         self.shown.update(|s| {
             s.with = within.then_some(a);
             (s.at, s.at_b) = (at_b, at);
+            s.flame.clear();
         });
         self.go(View::Compare);
     }

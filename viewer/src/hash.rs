@@ -58,6 +58,8 @@ pub fn write(s: &Shown) -> String {
         #[cfg(feature = "snapshot")]
         ("how", &s.how),
         #[cfg(feature = "snapshot")]
+        ("flame", &s.flame),
+        #[cfg(feature = "snapshot")]
         ("action", &s.action),
         #[cfg(feature = "snapshot")]
         ("min", &s.min),
@@ -130,6 +132,8 @@ pub fn read(hash: &str) -> Shown {
             "with" => s.with = value.parse().ok(),
             #[cfg(feature = "snapshot")]
             "how" => s.how = value,
+            #[cfg(feature = "snapshot")]
+            "flame" => s.flame = value,
             #[cfg(feature = "snapshot")]
             "action" => s.action = value,
             #[cfg(feature = "snapshot")]
@@ -239,6 +243,8 @@ mod tests {
             change: "grown".to_owned(),
             #[cfg(feature = "snapshot")]
             with: Some(1),
+            #[cfg(feature = "snapshot")]
+            flame: "a.k12.3".to_owned(),
             #[cfg(feature = "snapshot")]
             action: "alloc".to_owned(),
             #[cfg(feature = "snapshot")]

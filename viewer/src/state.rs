@@ -190,6 +190,10 @@ pub struct Shown {
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
     #[cfg(feature = "snapshot")]
+    /// The frame over the full width of the flame graph: `k12.3`, in a comparison `a.k12.3`. Empty
+    /// for all.
+    pub flame: String,
+    #[cfg(feature = "snapshot")]
     /// Action of entries; empty for all.
     pub action: String,
     #[cfg(feature = "snapshot")]
@@ -247,6 +251,8 @@ impl Default for Shown {
             #[cfg(feature = "snapshot")]
             how: String::new(),
             #[cfg(feature = "snapshot")]
+            flame: String::new(),
+            #[cfg(feature = "snapshot")]
             action: String::new(),
             #[cfg(feature = "snapshot")]
             min: String::new(),
@@ -273,6 +279,7 @@ impl Shown {
         self.at.clear();
         self.at_b.clear();
         self.pick.clear();
+        self.flame.clear();
     }
 }
 
@@ -293,8 +300,10 @@ pub struct State {
     pub selection: RwSignal<Option<Selection>>,
     /// The language in use.
     pub lang: Memo<Lang>,
-    /// Whether the ground is dark.
+    /// Whether the ground is dark; paper never is.
     pub dark: Memo<bool>,
+    /// Whether the page is being printed.
+    pub printing: RwSignal<bool>,
     /// What went wrong, for the page's head.
     pub error: RwSignal<Option<String>>,
     /// Short messages for the live region.
@@ -326,6 +335,7 @@ impl State {
     ) -> Self {
         let shown = RwSignal::new(crate::hash::read(hash));
         let data = RwSignal::new(None);
+        let printing = RwSignal::new(false);
         let state = Self {
             container: RwSignal::new(None),
             rank: RwSignal::new(0),
@@ -340,7 +350,10 @@ impl State {
             shown,
             selection: RwSignal::new(None),
             lang: Memo::new(move |_| shown.with(|s| s.lang).unwrap_or(browser_lang)),
-            dark: Memo::new(move |_| shown.with(|s| s.dark).unwrap_or_else(|| browser_dark.get())),
+            dark: Memo::new(move |_| {
+                !printing.get() && shown.with(|s| s.dark).unwrap_or_else(|| browser_dark.get())
+            }),
+            printing,
             error: RwSignal::new(None),
             status: RwSignal::new(String::new()),
             help: RwSignal::new(false),

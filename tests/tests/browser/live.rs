@@ -277,3 +277,76 @@ fn nothing_makes_the_page_wider_than_a_phone() {
         }
     });
 }
+
+#[test]
+fn a_zoomed_flame_graph_is_in_the_link_and_back_undoes_it() {
+    let trace = Trace::read(&fixture(FIXTURE));
+    let whole: u64 = trace.live_at_peak().iter().map(|b| b.size).sum();
+    // What the widest second frame from the root holds.
+    let live = trace.live_at_peak();
+    let outer = sums(&live, |b| match b.frames.as_slice() {
+        [.., frame] => format!("{frame:?}"),
+        [] => String::new(),
+    });
+    let (root, first, _) = outer[0].clone();
+    let mut inside = live.clone();
+    inside.retain(|b| {
+        b.frames
+            .last()
+            .map(|f| format!("{f:?}"))
+            .unwrap_or_default()
+            == root
+    });
+    let second = sums(&inside, |b| match b.frames.as_slice() {
+        [.., frame, _] => format!("{frame:?}"),
+        _ => String::new(),
+    });
+    let second = second.iter().find(|s| !s.0.is_empty()).unwrap().1;
+    with(Options::default(), async |page: &Page| {
+        open(page, FIXTURE, "view=live&at=peak&how=flame.full").await;
+        let widest = async || figures(page, "live_frames", "bytes").await[0];
+        let zoom = async |downs: usize| {
+            page.js("document.querySelector('#flame').focus()").await;
+            for _ in 0..downs {
+                page.key(Key::Down).await;
+            }
+            page.key(Key::Enter).await;
+        };
+        assert_eq!(widest().await, whole);
+        zoom(1).await;
+        assert_eq!(widest().await, first);
+        zoom(1).await;
+        assert_eq!(widest().await, second);
+        let link = page.address().await;
+        assert!(link.contains("flame=k") && link.ends_with(".2"), "{link}");
+        page.js("history.back()").await;
+        page.wait("one step back", "location.hash.endsWith('.1')")
+            .await;
+        page.settle().await;
+        assert_eq!(widest().await, first);
+        page.js("history.back()").await;
+        page.wait("the whole", "!location.hash.includes('flame=k')")
+            .await;
+        page.settle().await;
+        assert_eq!(widest().await, whole);
+        page.js("history.forward()").await;
+        page.wait("forward", "location.hash.endsWith('.1')").await;
+        page.settle().await;
+        assert_eq!(widest().await, first);
+        // The link alone, and what it says of a stack that is not there.
+        page.open(&link).await;
+        assert_eq!(widest().await, second);
+        open(
+            page,
+            FIXTURE,
+            "view=live&at=peak&how=flame.full&flame=k999999.1",
+        )
+        .await;
+        assert_eq!(widest().await, whole);
+        // Another tree has other nodes.
+        page.open(&link).await;
+        page.click("flame-leaf").await;
+        assert_eq!(widest().await, whole);
+        assert!(!page.address().await.contains("flame=k"));
+    });
+}

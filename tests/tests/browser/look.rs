@@ -195,3 +195,56 @@ fn the_first_screen_answers() {
         },
     );
 }
+
+/// Paper is white whatever the screen is: canvases are painted anew for it, and back.
+#[test]
+fn canvases_are_light_on_paper() {
+    let dark = Options {
+        dark: true,
+        ..Options::default()
+    };
+    let snapshot = crate::memory::gpt2();
+    let pages = [
+        (pages::ddp_at("view=top"), "#timeline canvas.base"),
+        (
+            format!("{snapshot}#view=live&how=flame"),
+            "#timeline canvas.base",
+        ),
+        (format!("{snapshot}#view=live&how=flame"), "#flame canvas"),
+        (format!("{snapshot}#view=live&how=tree"), "#treemap canvas"),
+        (
+            format!("{snapshot}#view=state"),
+            "[data-testid='segments-canvas']",
+        ),
+    ];
+    with(dark, async |page: &Page| {
+        for (address, canvas) in pages {
+            page.open(&address).await;
+            let there = format!("document.querySelector(`{canvas}`)");
+            page.wait("the canvas", &there).await;
+            page.settle().await;
+            // The mean of a row of pixels along the lower edge and of one along the upper.
+            page.js(&format!(
+                "window.__mean = () => {{ const c = {there}, t = document.createElement('canvas'), x = t.getContext('2d', {{ willReadFrequently: true }}); \
+                 t.width = c.width; t.height = c.height; x.drawImage(c, 0, 0); let sum = 0, n = 0; \
+                 for (const y of [1, c.height - 2]) for (const [i, v] of x.getImageData(0, y, c.width, 1).data.entries()) \
+                 if (i % 4 < 3) {{ sum += v; n++; }} return sum / n; }}; window.__paper = null; \
+                 matchMedia('print').addEventListener('change', (e) => {{ if (e.matches) window.__paper = [window.__mean(), document.documentElement.dataset.theme]; }});"
+            ))
+            .await;
+            let mean = async || page.js("return window.__mean()").await.as_f64().unwrap();
+            let before = mean().await;
+            page.pdf().await;
+            let paper = page.wait("printed", "window.__paper").await;
+            assert_eq!(paper[1], "light", "{canvas}");
+            let light = paper[0].as_f64().unwrap();
+            assert!(
+                light > before + 20.0,
+                "{canvas}: {light} on paper, {before} on the screen"
+            );
+            page.settle().await;
+            page.settle().await;
+            assert_eq!(mean().await, before, "{canvas}: dark again");
+        }
+    });
+}

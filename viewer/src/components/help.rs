@@ -15,6 +15,18 @@ const KEYS: &[(&str, Word)] = &[
     ("Enter", Word::HelpPin),
     ("↑  ↓  PgUp  PgDn  Home  End", Word::HelpRows),
     ("→  ←", Word::HelpTree),
+    #[cfg(feature = "snapshot")]
+    ("←  →  ↑  ↓  Enter", Word::HelpBlocks),
+    #[cfg(feature = "snapshot")]
+    ("Shift ←  Shift →", Word::HelpStateEvent),
+    #[cfg(feature = "snapshot")]
+    (",  .", Word::HelpStateSegment),
+    #[cfg(feature = "snapshot")]
+    ("PgUp  PgDn  Home  End", Word::HelpStatePercent),
+    #[cfg(feature = "snapshot")]
+    ("Space", Word::HelpPlay),
+    #[cfg(feature = "snapshot")]
+    ("↑  ↓  ←  →  Enter  Backspace  Home", Word::HelpFlame),
     ("x", Word::HelpAxis),
     ("[  ]", Word::HelpRank),
     #[cfg(feature = "snapshot")]

@@ -84,8 +84,8 @@ pub struct Memory {
     reserved_after: Bytes,
     /// Nanoseconds since the first entry, never falling.
     times: OnceLock<Option<Vec<u64>>>,
-    /// Where the innermost annotation changes: slot and name.
-    pub(super) phases: Vec<(usize, Option<StringId>)>,
+    /// Annotations by lane, the outermost first: where the lane's changes, slot and name.
+    pub(super) phases: Vec<Lane>,
     /// Names of annotations in order of first occurrence: their colours.
     pub names: Vec<StringId>,
     /// Highest figure that the axis must hold, bytes.
@@ -431,8 +431,14 @@ fn capacity(a: &Analysis) -> Option<u64> {
     a.replay.reserved.after.get(at)?.checked_add(free)
 }
 
-/// Where the innermost annotation changes, by slot.
-fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<StringId>) {
+/// Where the annotation of a lane changes, by slot.
+pub(super) type Lane = Vec<(usize, Option<StringId>)>;
+
+/// Annotations that are nested lie below each other in so many lanes; the last has the innermost.
+const LANES: usize = 3;
+
+/// Annotations by lane, and their names in order of first occurrence.
+fn phases(a: &Analysis, lead: usize) -> (Vec<Lane>, Vec<StringId>) {
     let first = a.replay.first;
     let mut names: Vec<StringId> = Vec::new();
     let mut known: HashMap<StringId, ()> = HashMap::new();
@@ -452,7 +458,7 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<Str
     // Ends come before starts at the same place.
     edges.sort_unstable();
     let mut open: std::collections::BTreeSet<(u32, usize)> = std::collections::BTreeSet::new();
-    let mut out: Vec<(usize, Option<StringId>)> = Vec::new();
+    let mut lanes: Vec<Lane> = Vec::new();
     for (at, starts, i) in edges {
         let Some(range) = a.ranges().get(i) else {
             continue;
@@ -462,15 +468,23 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<Str
         } else {
             open.remove(&(range.depth, i));
         }
-        let name = open
-            .last()
-            .and_then(|(_, i)| a.ranges().get(*i))
-            .map(|r| r.name);
-        match out.last_mut() {
-            Some(last) if last.0 == at => last.1 = name,
-            Some(last) if last.1 == name => {}
-            _ => out.push((at, name)),
+        let named = |&(_, i): &(u32, usize)| a.ranges().get(i).map(|r| r.name);
+        while lanes.len() < open.len().min(LANES) {
+            lanes.push(Lane::new());
+        }
+        for (n, lane) in lanes.iter_mut().enumerate() {
+            let own = if n + 1 == LANES && open.len() > LANES {
+                open.last()
+            } else {
+                open.iter().nth(n)
+            };
+            let name = own.and_then(named);
+            match lane.last_mut() {
+                Some(last) if last.0 == at => last.1 = name,
+                Some(last) if last.1 == name => {}
+                _ => lane.push((at, name)),
+            }
         }
     }
-    (out, names)
+    (lanes, names)
 }
