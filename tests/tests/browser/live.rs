@@ -350,3 +350,41 @@ fn a_zoomed_flame_graph_is_in_the_link_and_back_undoes_it() {
         assert!(!page.address().await.contains("flame=k"));
     });
 }
+
+#[test]
+fn the_stack_of_what_is_picked_is_shown_once() {
+    let trace = Trace::read(&fixture(FIXTURE));
+    let live = trace.live_at_peak();
+    let largest = live.iter().max_by_key(|b| b.size).unwrap();
+    let before = trace.blocks.iter();
+    let before = before.filter(|b| b.address == largest.address && b.born < largest.born);
+    let name = format!("b{:x}_{}", largest.address, before.count());
+    // Who freed it is another line of the same function.
+    let innermost = &largest.frames[0];
+    let innermost = format!(
+        "{}:{}",
+        innermost.file.rsplit('/').next().unwrap(),
+        innermost.line
+    );
+    with(Options::default(), async |page: &Page| {
+        // Frames of lists; those of tables are no stacks.
+        let lists = "return [...document.querySelectorAll('.picked li, .detail li')].map(l => l.textContent)";
+        for (hash, below) in [
+            ("view=live&at=peak", true),
+            ("view=live&at=peak&how=flame", false),
+            ("view=live&at=end", false),
+            ("view=entries", false),
+        ] {
+            let lives_at_end = trace.live_at_end().iter().any(|b| b.born == largest.born);
+            let below = below || (hash.ends_with("end") && lives_at_end);
+            open(page, FIXTURE, &format!("{hash}&pick={name}")).await;
+            let frames = page.js(lists).await;
+            let frames = frames.as_array().unwrap();
+            let own = frames
+                .iter()
+                .filter(|f| f.as_str().unwrap().contains(&innermost));
+            assert_eq!(own.count(), 1, "{hash}: {frames:?}");
+            assert_eq!(page.has(".detail li").await, below, "{hash}");
+        }
+    });
+}

@@ -248,3 +248,51 @@ fn canvases_are_light_on_paper() {
         }
     });
 }
+
+/// On a telephone every column is reached by scrolling its table, and the first stays in sight.
+#[test]
+fn narrow_tables_scroll_beside_their_first_column() {
+    let phone = Options {
+        size: (390, 844),
+        ..Options::default()
+    };
+    let snapshot = crate::memory::gpt2();
+    with(phone, async |page: &Page| {
+        for view in ["live", "entries", "lines", "state", "lifetimes"] {
+            page.open(&format!("{snapshot}#view={view}")).await;
+            page.wait("a table", "document.querySelector('.table tbody td')")
+                .await;
+            page.settle().await;
+            let seen = page
+                .js("const wide = document.documentElement.scrollWidth; const out = []; \
+                     for (const box of document.querySelectorAll('.table .scroll, .scroll')) { \
+                       const row = box.querySelector('tbody tr[aria-rowindex]'); if (!row) continue; \
+                       box.scrollLeft = 1e6; \
+                       const b = box.getBoundingClientRect(), first = row.firstElementChild.getBoundingClientRect(), \
+                             last = row.lastElementChild.getBoundingClientRect(); \
+                       const ground = getComputedStyle(row.firstElementChild).backgroundColor; \
+                       out.push([first.left - b.left, last.right - b.right, first.right - last.left, ground]); } \
+                     return [wide, out];")
+                .await;
+            assert!(
+                seen[0].as_f64().unwrap() <= 390.0,
+                "{view}: the page is wider than the screen"
+            );
+            let boxes = seen[1].as_array().unwrap();
+            assert!(!boxes.is_empty(), "{view}");
+            for b in boxes {
+                let at = |i: usize| b[i].as_f64().unwrap();
+                assert!(at(0).abs() < 2.0, "{view}: the first column stays: {b}");
+                assert!(
+                    at(1).abs() < 20.0,
+                    "{view}: the last column is reached: {b}"
+                );
+                assert!(at(2) <= 1.0, "{view}: the last column is not covered: {b}");
+                assert!(
+                    !b[3].as_str().unwrap().ends_with(", 0)"),
+                    "{view}: nothing shines through: {b}"
+                );
+            }
+        }
+    });
+}

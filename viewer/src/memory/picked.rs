@@ -41,7 +41,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 let id = AllocationId(id);
                 let row = a.replay.allocations.get(id)?;
                 let title = format!("{} · {}", a.name(Named::Allocation(id)), bytes(row.size));
-                let mut stacks = vec![(Word::WhenAllocated, row.stack)];
+                let mut stacks = vec![(Word::AllocatedBy, row.stack)];
                 let freed = row.free_requested.or(row.free_completed);
                 let by = freed.and_then(|t| a.snapshot().events.stack(t.index()));
                 let by = by.filter(|s| !a.snapshot().stacks.get(*s).is_empty());
@@ -65,7 +65,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 (
                     title,
                     Vec::new(),
-                    vec![(Word::WhenAllocated, Some(stack))],
+                    vec![(Word::AllocatedBy, Some(stack))],
                     Vec::new(),
                 )
             }
@@ -87,12 +87,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 let mut instants = Vec::new();
                 instants.extend(row.born.map(|t| (Word::WhenAllocated, Instant::Event(t))));
                 instants.extend(row.died.map(|t| (Word::WhenFreed, Instant::Event(t))));
-                (
-                    title,
-                    facts,
-                    vec![(Word::WhenAllocated, row.stack)],
-                    instants,
-                )
+                (title, facts, vec![(Word::AllocatedBy, row.stack)], instants)
             }
             Pick::Entry(row) => {
                 let t = TraceId(row);
@@ -101,7 +96,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 (
                     title,
                     entry(&names, t, state),
-                    vec![(Word::WhenAllocated, event.stack)],
+                    vec![(Word::AllocatedBy, event.stack)],
                     vec![(Word::AtInstant, Instant::Event(t))],
                 )
             }

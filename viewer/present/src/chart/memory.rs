@@ -488,3 +488,74 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<Lane>, Vec<StringId>) {
     }
     (lanes, names)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A history of ten entries with annotations `name` from and to a time in microseconds.
+    fn with_annotations(ranges: &[(&str, u64, u64)]) -> Memory {
+        let entry = |i: u64| {
+            format!(
+                r#"{{"action": "alloc", "addr": {}, "size": 512, "stream": 0, "time_us": {}}}"#,
+                0x7000 + i * 512,
+                10 * i
+            )
+        };
+        let entries: Vec<String> = (0..10).map(entry).collect();
+        let mut ends: Vec<(u64, &str, &str)> = Vec::new();
+        for &(name, from, to) in ranges {
+            ends.extend([(from, "START", name), (to, "END", name)]);
+        }
+        ends.sort_by_key(|e| e.0);
+        let end = |(time, stage, name): &(u64, &str, &str)| {
+            format!(r#"{{"stage": "{stage}", "name": "{name}", "device": 0, "time_us": {time}}}"#)
+        };
+        let ends: Vec<String> = ends.iter().map(end).collect();
+        let json = format!(
+            r#"{{"segments": [], "device_traces": [[{}]], "external_annotations": [{}]}}"#,
+            entries.join(","),
+            ends.join(",")
+        );
+        let rank = report::read::snapshot::read_json("made", json.as_bytes()).unwrap();
+        Memory::new(Arc::new(Analysis::of(Arc::new(rank)).unwrap()))
+    }
+
+    /// What each lane says at an entry's place.
+    fn at(memory: &Memory, slot: usize) -> Vec<Option<String>> {
+        let strings = memory.analysis.strings();
+        let of = |lane: &Lane| {
+            let i = lane.partition_point(|(s, _)| *s <= slot).checked_sub(1)?;
+            lane.get(i)?.1.map(|name| strings.get(name).to_owned())
+        };
+        memory.phases.iter().map(of).collect()
+    }
+
+    #[test]
+    fn nested_annotations_lie_below_each_other() {
+        let memory = with_annotations(&[("outer", 15, 75), ("inner", 35, 55)]);
+        let lead = memory.lead;
+        let (none, some) = (None::<String>, |t: &str| Some(t.to_owned()));
+        assert_eq!(at(&memory, lead + 1), [none.clone(), none.clone()]);
+        assert_eq!(at(&memory, lead + 3), [some("outer"), none.clone()]);
+        assert_eq!(at(&memory, lead + 5), [some("outer"), some("inner")]);
+        assert_eq!(at(&memory, lead + 7), [some("outer"), none.clone()]);
+        assert_eq!(at(&memory, lead + 9), [none.clone(), none]);
+        // One lane is enough for what is not nested, and the innermost is never left out.
+        assert_eq!(
+            with_annotations(&[("a", 5, 25), ("b", 35, 55)])
+                .phases
+                .len(),
+            1
+        );
+        let deep = [
+            ("a", 5, 95),
+            ("b", 15, 85),
+            ("c", 25, 75),
+            ("d", 35, 65),
+            ("e", 45, 55),
+        ];
+        let deep = with_annotations(&deep);
+        assert_eq!(at(&deep, deep.lead + 5), [some("a"), some("b"), some("e")]);
+    }
+}
