@@ -490,6 +490,7 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<Lane>, Vec<StringId>) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
 
