@@ -24,6 +24,7 @@ pub(crate) fn mount(container: Option<Container>, parts: Vec<f64>) {
         let state = State::new(container, parts, &browser::link(), lang, dark);
         follow_address(state);
         follow_system(dark);
+        follow_printer(state);
         document_attributes(state);
         keys(state);
         drops(state);
@@ -110,8 +111,21 @@ fn follow_address(state: State) {
     // How many changes are left, and when that was counted.
     let left = StoredValue::new((CHANGES, 0.0));
     let waiting = StoredValue::new(false);
+    #[cfg(feature = "snapshot")]
+    let flame = StoredValue::new(state.shown.with_untracked(|s| s.flame.clone()));
     Effect::new(move |first: Option<()>| {
         let hash = state.shown.with(hash::write);
+        // A zoom of the flame graph is a step of its own, which the browser's "back" takes back.
+        #[cfg(feature = "snapshot")]
+        {
+            let now = state.shown.with_untracked(|s| s.flame.clone());
+            let steps = flame.with_value(|was| *was != now);
+            flame.set_value(now);
+            if steps && first.is_some() && browser::hash().trim_start_matches('#') != hash {
+                browser::push_hash(&hash);
+                return;
+            }
+        }
         // The address that the page was opened with stays until something changes.
         if first.is_none() || waiting.get_value() {
             return;
@@ -153,6 +167,21 @@ fn follow_system(dark: RwSignal<bool>) {
         .add_event_listener_with_callback("change", changed.as_ref().unchecked_ref())
         .ok();
     changed.forget();
+}
+
+/// Paints in light for paper, and back.
+fn follow_printer(state: State) {
+    let heard = Closure::<dyn FnMut(web_sys::Event)>::new(move |e: web_sys::Event| {
+        state.printing.set(e.type_() == "beforeprint");
+    });
+    if let Some(window) = web_sys::window() {
+        for name in ["beforeprint", "afterprint"] {
+            window
+                .add_event_listener_with_callback(name, heard.as_ref().unchecked_ref())
+                .ok();
+        }
+    }
+    heard.forget();
 }
 
 /// Language, ground and title of the document.
@@ -256,12 +285,26 @@ fn command(state: State, key: &str) -> bool {
         "0" => state.shown.update(|s| s.zoom = (0.0, 1.0)),
         "[" if rank > 0 => state.set_rank(rank - 1),
         "]" if rank + 1 < ranks => state.set_rank(rank + 1),
+        #[cfg(feature = "snapshot")]
+        "d" => next_device(state),
         "t" => toggle_theme(state),
         "l" => toggle_lang(state),
         "g" => browser::focus("timeline"),
         _ => return false,
     }
     true
+}
+
+/// The device after the one that is shown, round about.
+#[cfg(feature = "snapshot")]
+fn next_device(state: State) {
+    let all = untrack(|| state.devices());
+    let now = untrack(|| state.snapshot()).map(|a| a.device);
+    let asked = state.shown.with_untracked(|s| s.device).or(now);
+    let at = all.iter().position(|d| Some(d.0) == asked);
+    if let Some((device, _)) = at.and_then(|at| all.get((at + 1) % all.len())) {
+        state.set_device(*device);
+    }
 }
 
 fn zoom(state: State, factor: f64) {

@@ -80,6 +80,18 @@ pub fn set_hash(hash: &str) {
     }
 }
 
+/// Puts the address with another hash into the history, as a step that "back" takes back.
+#[cfg(feature = "snapshot")]
+pub fn push_hash(hash: &str) {
+    let history = web_sys::window().and_then(|w| w.history().ok());
+    if let Some(history) = history {
+        let url = format!("#{hash}");
+        history
+            .push_state_with_url(&JsValue::NULL, "", Some(&url))
+            .ok();
+    }
+}
+
 /// The page's address.
 #[must_use]
 pub fn address() -> String {

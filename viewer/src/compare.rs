@@ -7,6 +7,8 @@ use present::compare::Seen;
 use report::analyze::diff::{Comparison, Side};
 use report::analyze::snapshot::{Analysis, Instant};
 use report::container::Container;
+use report::model::Rank;
+use report::model::snapshot::Device;
 
 use crate::data::RankData;
 use crate::state::{Shown, State, View};
@@ -111,14 +113,31 @@ impl State {
         match container.rank(rank) {
             Ok(tables) => {
                 self.compared.rank.set(rank);
-                let data = Some(Arc::new(RankData::new(tables)));
-                self.compared.other.set(data);
+                self.show_other(Arc::new(tables));
                 true
             }
             Err(e) => {
                 self.error.set(Some(e.to_string()));
                 false
             }
+        }
+    }
+
+    /// Shows B's device that is chosen for A, where B has it.
+    fn show_other(self, tables: Arc<Rank>) {
+        let device = self.shown.with_untracked(|s| s.device);
+        let data = RankData::on(tables, device);
+        self.compared.other.set(Some(Arc::new(data)));
+    }
+
+    /// Follows A to another device.
+    pub fn follow_device(self) {
+        let tables = self
+            .compared
+            .other
+            .with_untracked(|d| d.as_ref().map(|d| Arc::clone(&d.rank)));
+        if let Some(tables) = tables {
+            self.show_other(tables);
         }
     }
 
@@ -180,8 +199,9 @@ impl State {
     pub fn only_other(self) {
         let rank = self.compared.rank.get_untracked();
         let dropped = self.compared.container.get_untracked();
+        let device = self.other_device();
         self.close_comparison();
-        self.show_from(dropped, rank);
+        self.show_from(dropped, rank, device);
     }
 
     /// Puts B in A's place and A in B's.
@@ -194,11 +214,12 @@ impl State {
         let dropped = self.compared.container.get_untracked();
         let own = self.container.get_untracked();
         let within = dropped.is_none();
+        let device = self.other_device();
         self.compared.other.set(None);
         let (at, at_b) = self
             .shown
             .with_untracked(|s| (s.at.clone(), s.at_b.clone()));
-        self.show_from(dropped, b);
+        self.show_from(dropped, b, device);
         self.compared.rank.set(a);
         self.compared.other.set(other);
         if !within {
@@ -207,16 +228,24 @@ impl State {
         self.shown.update(|s| {
             s.with = within.then_some(a);
             (s.at, s.at_b) = (at_b, at);
+            s.flame.clear();
         });
         self.go(View::Compare);
     }
 
+    /// The device that B shows, where one was chosen.
+    fn other_device(self) -> Option<Device> {
+        self.shown.with_untracked(|s| s.device)?;
+        let other = self.compared.other.get_untracked()?;
+        other.snapshot().map(|a| a.device)
+    }
+
     /// Shows a rank of another report, or of the open one.
-    fn show_from(self, container: Option<Arc<Container>>, rank: usize) {
+    fn show_from(self, container: Option<Arc<Container>>, rank: usize, device: Option<Device>) {
         if let Some(container) = container {
             self.container.set(Some(container));
         }
-        self.set_rank(rank);
+        self.set_rank_on(rank, device);
     }
 }
 

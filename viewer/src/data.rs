@@ -12,6 +12,8 @@ use report::analyze::pairing::{Pairing, pair};
 use report::analyze::tensors::{TensorUse, tensors};
 use report::analyze::top::{Places, listed};
 use report::model::Rank;
+#[cfg(feature = "snapshot")]
+use report::model::snapshot::Device;
 
 /// The rank that is shown.
 #[derive(Debug)]
@@ -40,11 +42,22 @@ impl RankData {
         Self::with(rank, facts)
     }
 
-    /// As [`Self::new`], with pauses in what is long.
+    /// A rank whose tables are there already, with the chosen device of its snapshot.
     #[cfg(feature = "snapshot")]
-    pub async fn in_pieces(rank: Rank, pauses: report::pause::Pauses<'_>) -> Self {
-        let rank = Arc::new(rank);
-        let facts = Facts::in_pieces(&rank, pauses).await;
+    #[must_use]
+    pub fn on(rank: Arc<Rank>, device: Option<Device>) -> Self {
+        let facts = Facts::on(&rank, device);
+        Self::with(rank, facts)
+    }
+
+    /// As [`Self::on`], with pauses in what is long.
+    #[cfg(feature = "snapshot")]
+    pub async fn in_pieces(
+        rank: Arc<Rank>,
+        device: Option<Device>,
+        pauses: report::pause::Pauses<'_>,
+    ) -> Self {
+        let facts = Facts::in_pieces(&rank, device, pauses).await;
         Self::with(rank, facts)
     }
 
@@ -115,7 +128,7 @@ impl RankData {
             .clone()
     }
 
-    /// The snapshot's main device, played.
+    /// The snapshot's device that is shown, played.
     #[cfg(feature = "snapshot")]
     pub fn snapshot(&self) -> Option<Arc<report::analyze::snapshot::Analysis>> {
         self.facts.snapshot.clone()

@@ -21,6 +21,10 @@ pub fn write(s: &Shown) -> String {
         put("rank", &rank.to_string());
     }
     #[cfg(feature = "snapshot")]
+    if let Some(device) = s.device {
+        put("device", &device.word());
+    }
+    #[cfg(feature = "snapshot")]
     if let Some(with) = s.with {
         put("with", &with.to_string());
     }
@@ -53,6 +57,8 @@ pub fn write(s: &Shown) -> String {
         ("change", &s.change),
         #[cfg(feature = "snapshot")]
         ("how", &s.how),
+        #[cfg(feature = "snapshot")]
+        ("flame", &s.flame),
         #[cfg(feature = "snapshot")]
         ("action", &s.action),
         #[cfg(feature = "snapshot")]
@@ -111,6 +117,8 @@ pub fn read(hash: &str) -> Shown {
             "type" => s.kind = value,
             "role" => s.role = value,
             #[cfg(feature = "snapshot")]
+            "device" => s.device = report::model::snapshot::Device::of_word(&value),
+            #[cfg(feature = "snapshot")]
             "at" => s.at = value,
             #[cfg(feature = "snapshot")]
             "pick" => s.pick = value,
@@ -124,6 +132,8 @@ pub fn read(hash: &str) -> Shown {
             "with" => s.with = value.parse().ok(),
             #[cfg(feature = "snapshot")]
             "how" => s.how = value,
+            #[cfg(feature = "snapshot")]
+            "flame" => s.flame = value,
             #[cfg(feature = "snapshot")]
             "action" => s.action = value,
             #[cfg(feature = "snapshot")]
@@ -216,6 +226,8 @@ mod tests {
             kind: "module".to_owned(),
             role: "weight".to_owned(),
             #[cfg(feature = "snapshot")]
+            device: Some(report::model::snapshot::Device::HOST),
+            #[cfg(feature = "snapshot")]
             at: "t412".to_owned(),
             #[cfg(feature = "snapshot")]
             pick: "b7f3c40000000_2".to_owned(),
@@ -231,6 +243,8 @@ mod tests {
             change: "grown".to_owned(),
             #[cfg(feature = "snapshot")]
             with: Some(1),
+            #[cfg(feature = "snapshot")]
+            flame: "a.k12.3".to_owned(),
             #[cfg(feature = "snapshot")]
             action: "alloc".to_owned(),
             #[cfg(feature = "snapshot")]

@@ -3,9 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use report::Error;
 use report::container::Container;
+use report::model::Rank;
+use report::model::snapshot::Device;
 use report::pause::{Pauses, Wait};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -31,13 +34,23 @@ pub(crate) fn is_long(container: &Container, rank: usize) -> bool {
         .is_some_and(|s| s.events >= LONG)
 }
 
-/// Decodes a rank and asks what the first screen needs.
-pub(crate) async fn rank(container: &Container, rank: usize) -> Result<RankData, Error> {
+/// Decodes a rank, unless its `tables` are there already, and asks what the first screen needs of
+/// the chosen device.
+pub(crate) async fn rank(
+    container: &Container,
+    rank: usize,
+    tables: Option<Arc<Rank>>,
+    device: Option<Device>,
+) -> Result<RankData, Error> {
     let clock = Clock::new();
     let ask = || clock.ask();
     let pauses = Pauses::new(&ask);
-    let read = match container.rank_in_pieces(rank, pauses).await {
-        Ok(tables) => Ok(RankData::in_pieces(tables, pauses).await),
+    let tables = match tables {
+        Some(tables) => Ok(tables),
+        None => container.rank_in_pieces(rank, pauses).await.map(Arc::new),
+    };
+    let read = match tables {
+        Ok(tables) => Ok(RankData::in_pieces(tables, device, pauses).await),
         Err(e) => Err(e),
     };
     // What shows it begins with a piece of its own.

@@ -9,6 +9,8 @@ use present::{Lang, Word};
 use report::analyze::modules::ModuleId;
 use report::container::Container;
 use report::model::StringId;
+#[cfg(feature = "snapshot")]
+use report::model::snapshot::Device;
 
 use crate::data::RankData;
 use crate::selection::Selection;
@@ -164,6 +166,9 @@ pub struct Shown {
     /// Filter of tensors by role; empty for all.
     pub role: String,
     #[cfg(feature = "snapshot")]
+    /// Device of the snapshot, when chosen; else the one with the longest history is shown.
+    pub device: Option<Device>,
+    #[cfg(feature = "snapshot")]
     /// The instant of a snapshot that is looked at: `peak`, `oom`, `t412`. Empty for the first.
     pub at: String,
     #[cfg(feature = "snapshot")]
@@ -184,6 +189,10 @@ pub struct Shown {
     #[cfg(feature = "snapshot")]
     /// How they are shown: `table`, `flame`, `tree`. Empty for the first.
     pub how: String,
+    #[cfg(feature = "snapshot")]
+    /// The frame over the full width of the flame graph: `k12.3`, in a comparison `a.k12.3`. Empty
+    /// for all.
+    pub flame: String,
     #[cfg(feature = "snapshot")]
     /// Action of entries; empty for all.
     pub action: String,
@@ -226,6 +235,8 @@ impl Default for Shown {
             kind: String::new(),
             role: String::new(),
             #[cfg(feature = "snapshot")]
+            device: None,
+            #[cfg(feature = "snapshot")]
             at: String::new(),
             #[cfg(feature = "snapshot")]
             pick: String::new(),
@@ -239,6 +250,8 @@ impl Default for Shown {
             change: String::new(),
             #[cfg(feature = "snapshot")]
             how: String::new(),
+            #[cfg(feature = "snapshot")]
+            flame: String::new(),
             #[cfg(feature = "snapshot")]
             action: String::new(),
             #[cfg(feature = "snapshot")]
@@ -255,6 +268,18 @@ impl Default for Shown {
             lang: None,
             dark: None,
         }
+    }
+}
+
+#[cfg(feature = "snapshot")]
+impl Shown {
+    /// Forgets the device and what was looked at of it.
+    fn forget_device(&mut self) {
+        self.device = None;
+        self.at.clear();
+        self.at_b.clear();
+        self.pick.clear();
+        self.flame.clear();
     }
 }
 
@@ -275,8 +300,10 @@ pub struct State {
     pub selection: RwSignal<Option<Selection>>,
     /// The language in use.
     pub lang: Memo<Lang>,
-    /// Whether the ground is dark.
+    /// Whether the ground is dark; paper never is.
     pub dark: Memo<bool>,
+    /// Whether the page is being printed.
+    pub printing: RwSignal<bool>,
     /// What went wrong, for the page's head.
     pub error: RwSignal<Option<String>>,
     /// Short messages for the live region.
@@ -308,6 +335,7 @@ impl State {
     ) -> Self {
         let shown = RwSignal::new(crate::hash::read(hash));
         let data = RwSignal::new(None);
+        let printing = RwSignal::new(false);
         let state = Self {
             container: RwSignal::new(None),
             rank: RwSignal::new(0),
@@ -322,7 +350,10 @@ impl State {
             shown,
             selection: RwSignal::new(None),
             lang: Memo::new(move |_| shown.with(|s| s.lang).unwrap_or(browser_lang)),
-            dark: Memo::new(move |_| shown.with(|s| s.dark).unwrap_or_else(|| browser_dark.get())),
+            dark: Memo::new(move |_| {
+                !printing.get() && shown.with(|s| s.dark).unwrap_or_else(|| browser_dark.get())
+            }),
+            printing,
             error: RwSignal::new(None),
             status: RwSignal::new(String::new()),
             help: RwSignal::new(false),
@@ -405,7 +436,7 @@ impl State {
     pub fn open(self, container: Container) {
         self.container.set(Some(Arc::new(container)));
         let rank = self.shown.with_untracked(|s| s.rank);
-        self.decode(rank);
+        self.decode(rank, false);
         #[cfg(feature = "snapshot")]
         self.follow_with();
     }
@@ -416,6 +447,8 @@ impl State {
             s.rank = None;
             s.selection = None;
             s.zoom = (0.0, 1.0);
+            #[cfg(feature = "snapshot")]
+            s.forget_device();
         });
         self.open(container);
     }
@@ -428,21 +461,60 @@ impl State {
 
     /// Shows another rank.
     pub fn set_rank(self, rank: usize) {
+        #[cfg(feature = "snapshot")]
+        self.set_rank_on(rank, None);
+        #[cfg(not(feature = "snapshot"))]
+        {
+            self.shown.update(|s| {
+                s.rank = Some(rank);
+                s.selection = None;
+            });
+            self.decode(Some(rank), false);
+        }
+    }
+
+    /// Shows another rank on a device of its snapshot, or on its first.
+    #[cfg(feature = "snapshot")]
+    pub fn set_rank_on(self, rank: usize, device: Option<Device>) {
         self.shown.update(|s| {
             s.rank = Some(rank);
             s.selection = None;
-            #[cfg(feature = "snapshot")]
-            {
-                s.at.clear();
-                s.pick.clear();
-            }
+            s.forget_device();
+            s.device = device;
         });
-        self.decode(Some(rank));
+        self.decode(Some(rank), false);
+    }
+
+    /// Shows another device of the snapshot, and of side B where it has it.
+    #[cfg(feature = "snapshot")]
+    pub fn set_device(self, device: Device) {
+        self.shown.update(|s| {
+            s.forget_device();
+            s.device = Some(device);
+        });
+        self.decode(Some(self.rank.get_untracked()), true);
+        self.follow_device();
+    }
+
+    /// The devices of the rank's snapshot with the bytes of their segments, when there are several.
+    #[cfg(feature = "snapshot")]
+    #[must_use]
+    pub fn devices(self) -> Vec<(Device, Option<u64>)> {
+        let of = |d: &Arc<RankData>| {
+            let snapshot = d.rank.snapshot.as_ref()?;
+            let all = snapshot.device_list().into_iter();
+            let all: Vec<_> = all.map(|d| (d, snapshot.reserved(d))).collect();
+            (all.len() > 1).then_some(all)
+        };
+        self.data
+            .with(|d| d.as_ref().and_then(of))
+            .unwrap_or_default()
     }
 
     /// Decodes the chosen rank, or without a choice the one with the highest peak: whoever opens
-    /// a report of many ranks wants the one that ran out of memory first.
-    fn decode(self, chosen: Option<usize>) {
+    /// a report of many ranks wants the one that ran out of memory first. `again` is the rank that
+    /// is shown already: its tables are kept, another device of it is asked for.
+    fn decode(self, chosen: Option<usize>, again: bool) {
         let Some(container) = self.container.get_untracked() else {
             return;
         };
@@ -453,11 +525,21 @@ impl State {
         };
         let rank = chosen.filter(|&r| r < ranks.len()).unwrap_or_else(worst);
         self.rank.set(rank);
+        #[cfg(not(feature = "snapshot"))]
+        let _ = again;
+        #[cfg(feature = "snapshot")]
+        let device = self.shown.with_untracked(|s| s.device);
+        #[cfg(feature = "snapshot")]
+        let tables = self
+            .data
+            .with_untracked(|d| d.as_ref().map(|d| Arc::clone(&d.rank)))
+            .filter(|_| again);
         #[cfg(feature = "snapshot")]
         if crate::pieces::is_long(&container, rank) {
             // Another choice that comes meanwhile makes this one void.
             let current = move |c: &Arc<Container>| {
                 self.rank.get_untracked() == rank
+                    && self.shown.with_untracked(|s| s.device) == device
                     && self
                         .container
                         .with_untracked(|now| now.as_ref().is_some_and(|now| Arc::ptr_eq(now, c)))
@@ -465,7 +547,7 @@ impl State {
             self.working.set(true);
             let work = crate::pieces::Work::begin();
             wasm_bindgen_futures::spawn_local(async move {
-                let read = crate::pieces::rank(&container, rank).await;
+                let read = crate::pieces::rank(&container, rank, tables, device).await;
                 if current(&container) {
                     self.show(read);
                     // The chart comes in one piece, the tab below it in the next.
@@ -478,6 +560,15 @@ impl State {
             return;
         }
         self.working.set(false);
+        #[cfg(feature = "snapshot")]
+        self.show(
+            match tables {
+                Some(tables) => Ok(tables),
+                None => container.rank(rank).map(Arc::new),
+            }
+            .map(|tables| RankData::on(tables, device)),
+        );
+        #[cfg(not(feature = "snapshot"))]
         self.show(container.rank(rank).map(RankData::new));
     }
 
@@ -531,8 +622,16 @@ impl State {
         if self.shown.with_untracked(|s| s.with) != was.with {
             self.follow_with();
         }
-        if rank != was.rank {
-            self.decode(rank);
+        #[cfg(feature = "snapshot")]
+        let device = self.shown.with_untracked(|s| s.device) != was.device;
+        #[cfg(not(feature = "snapshot"))]
+        let device = false;
+        #[cfg(feature = "snapshot")]
+        if device {
+            self.follow_device();
+        }
+        if rank != was.rank || device {
+            self.decode(rank, rank == was.rank);
         } else if word != was.selection
             && let Some(data) = self.data.get_untracked()
         {

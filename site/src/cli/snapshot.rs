@@ -180,40 +180,24 @@ fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
     if let Some(device) = one.device
         && !devices.contains(&device)
     {
-        let there: Vec<String> = devices.iter().map(numbered).collect();
+        let there: Vec<String> = devices.iter().map(|d| d.word()).collect();
         let there = match there.as_slice() {
             [] => "none".to_owned(),
             all => all.join(", "),
         };
         return Err(Usage(format!(
             "--device {}: the snapshot has no such device; it has {there}",
-            numbered(&device)
+            device.word()
         ))
         .into());
     }
-    let analysis = match one.device {
-        Some(device) => Analysis::on(rank, device),
-        None => Analysis::of(rank),
-    };
-    analysis.with_context(|| {
+    Analysis::chosen(rank, one.device).with_context(|| {
         format!("{shown}: the snapshot is empty: no device has a history or segments")
     })
 }
 
 fn device(text: &str) -> Result<Device, String> {
-    if text == "host" {
-        return Ok(Device::HOST);
-    }
-    let number = text.parse().map(Device);
-    number.map_err(|_| "expected the number of a device, or host".to_owned())
-}
-
-fn numbered(device: &Device) -> String {
-    if device.is_host() {
-        "host".to_owned()
-    } else {
-        device.0.to_string()
-    }
+    Device::of_word(text).ok_or_else(|| "expected the number of a device, or host".to_owned())
 }
 
 /// What --rank takes for a rank.

@@ -1,6 +1,6 @@
 //! Everything by keyboard: these tests never use the pointer.
 
-use e2e::harness::Page;
+use e2e::harness::{Options, Page, with};
 use e2e::{expect, units};
 use thirtyfour::Key;
 
@@ -324,5 +324,31 @@ fn everything_has_a_name() {
             let heads = page.js("return [...document.querySelectorAll('#panel th')].every(h => h.scope === 'col' && h.textContent.trim())").await;
             assert_eq!(heads, true);
         }
+    });
+}
+
+/// The sheet of a page about a snapshot has the keys that only its views know.
+#[test]
+fn the_sheet_names_the_keys_of_the_allocator_state() {
+    with(Options::default(), async |page: &Page| {
+        page.open(&format!("{}#view=state", crate::memory::gpt2()))
+            .await;
+        page.keys("?").await;
+        let said = page.text("help").await;
+        for keys in [",  .", "PgUp  PgDn", "Shift ←", "Space", "Backspace"] {
+            assert!(said.contains(keys), "{keys}: {said}");
+        }
+        page.key(Key::Escape).await;
+        // They do what it says: by an event, by a segment event, to the ends.
+        let at = async || page.text("state-at").await;
+        let before = at().await;
+        page.js("document.getElementById('state-slider').focus()")
+            .await;
+        page.key(Key::Home).await;
+        assert!(at().await.contains("0 / 6,713"), "{}", at().await);
+        page.keys(".").await;
+        assert!(at().await.contains("segment_alloc"), "{}", at().await);
+        page.key(Key::End).await;
+        assert_ne!(at().await, before);
     });
 }

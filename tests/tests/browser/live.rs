@@ -277,3 +277,114 @@ fn nothing_makes_the_page_wider_than_a_phone() {
         }
     });
 }
+
+#[test]
+fn a_zoomed_flame_graph_is_in_the_link_and_back_undoes_it() {
+    let trace = Trace::read(&fixture(FIXTURE));
+    let whole: u64 = trace.live_at_peak().iter().map(|b| b.size).sum();
+    // What the widest second frame from the root holds.
+    let live = trace.live_at_peak();
+    let outer = sums(&live, |b| match b.frames.as_slice() {
+        [.., frame] => format!("{frame:?}"),
+        [] => String::new(),
+    });
+    let (root, first, _) = outer[0].clone();
+    let mut inside = live.clone();
+    inside.retain(|b| {
+        b.frames
+            .last()
+            .map(|f| format!("{f:?}"))
+            .unwrap_or_default()
+            == root
+    });
+    let second = sums(&inside, |b| match b.frames.as_slice() {
+        [.., frame, _] => format!("{frame:?}"),
+        _ => String::new(),
+    });
+    let second = second.iter().find(|s| !s.0.is_empty()).unwrap().1;
+    with(Options::default(), async |page: &Page| {
+        open(page, FIXTURE, "view=live&at=peak&how=flame.full").await;
+        let widest = async || figures(page, "live_frames", "bytes").await[0];
+        let zoom = async |downs: usize| {
+            page.js("document.querySelector('#flame').focus()").await;
+            for _ in 0..downs {
+                page.key(Key::Down).await;
+            }
+            page.key(Key::Enter).await;
+        };
+        assert_eq!(widest().await, whole);
+        zoom(1).await;
+        assert_eq!(widest().await, first);
+        zoom(1).await;
+        assert_eq!(widest().await, second);
+        let link = page.address().await;
+        assert!(link.contains("flame=k") && link.ends_with(".2"), "{link}");
+        page.js("history.back()").await;
+        page.wait("one step back", "location.hash.endsWith('.1')")
+            .await;
+        page.settle().await;
+        assert_eq!(widest().await, first);
+        page.js("history.back()").await;
+        page.wait("the whole", "!location.hash.includes('flame=k')")
+            .await;
+        page.settle().await;
+        assert_eq!(widest().await, whole);
+        page.js("history.forward()").await;
+        page.wait("forward", "location.hash.endsWith('.1')").await;
+        page.settle().await;
+        assert_eq!(widest().await, first);
+        // The link alone, and what it says of a stack that is not there.
+        page.open(&link).await;
+        assert_eq!(widest().await, second);
+        open(
+            page,
+            FIXTURE,
+            "view=live&at=peak&how=flame.full&flame=k999999.1",
+        )
+        .await;
+        assert_eq!(widest().await, whole);
+        // Another tree has other nodes.
+        page.open(&link).await;
+        page.click("flame-leaf").await;
+        assert_eq!(widest().await, whole);
+        assert!(!page.address().await.contains("flame=k"));
+    });
+}
+
+#[test]
+fn the_stack_of_what_is_picked_is_shown_once() {
+    let trace = Trace::read(&fixture(FIXTURE));
+    let live = trace.live_at_peak();
+    let largest = live.iter().max_by_key(|b| b.size).unwrap();
+    let before = trace.blocks.iter();
+    let before = before.filter(|b| b.address == largest.address && b.born < largest.born);
+    let name = format!("b{:x}_{}", largest.address, before.count());
+    // Who freed it is another line of the same function.
+    let innermost = &largest.frames[0];
+    let innermost = format!(
+        "{}:{}",
+        innermost.file.rsplit('/').next().unwrap(),
+        innermost.line
+    );
+    with(Options::default(), async |page: &Page| {
+        // Frames of lists; those of tables are no stacks.
+        let lists = "return [...document.querySelectorAll('.picked li, .detail li')].map(l => l.textContent)";
+        for (hash, below) in [
+            ("view=live&at=peak", true),
+            ("view=live&at=peak&how=flame", false),
+            ("view=live&at=end", false),
+            ("view=entries", false),
+        ] {
+            let lives_at_end = trace.live_at_end().iter().any(|b| b.born == largest.born);
+            let below = below || (hash.ends_with("end") && lives_at_end);
+            open(page, FIXTURE, &format!("{hash}&pick={name}")).await;
+            let frames = page.js(lists).await;
+            let frames = frames.as_array().unwrap();
+            let own = frames
+                .iter()
+                .filter(|f| f.as_str().unwrap().contains(&innermost));
+            assert_eq!(own.count(), 1, "{hash}: {frames:?}");
+            assert_eq!(page.has(".detail li").await, below, "{hash}");
+        }
+    });
+}

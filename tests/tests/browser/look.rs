@@ -195,3 +195,104 @@ fn the_first_screen_answers() {
         },
     );
 }
+
+/// Paper is white whatever the screen is: canvases are painted anew for it, and back.
+#[test]
+fn canvases_are_light_on_paper() {
+    let dark = Options {
+        dark: true,
+        ..Options::default()
+    };
+    let snapshot = crate::memory::gpt2();
+    let pages = [
+        (pages::ddp_at("view=top"), "#timeline canvas.base"),
+        (
+            format!("{snapshot}#view=live&how=flame"),
+            "#timeline canvas.base",
+        ),
+        (format!("{snapshot}#view=live&how=flame"), "#flame canvas"),
+        (format!("{snapshot}#view=live&how=tree"), "#treemap canvas"),
+        (
+            format!("{snapshot}#view=state"),
+            "[data-testid='segments-canvas']",
+        ),
+    ];
+    with(dark, async |page: &Page| {
+        for (address, canvas) in pages {
+            page.open(&address).await;
+            let there = format!("document.querySelector(`{canvas}`)");
+            page.wait("the canvas", &there).await;
+            page.settle().await;
+            // The mean of a row of pixels along the lower edge and of one along the upper.
+            page.js(&format!(
+                "window.__mean = () => {{ const c = {there}, t = document.createElement('canvas'), x = t.getContext('2d', {{ willReadFrequently: true }}); \
+                 t.width = c.width; t.height = c.height; x.drawImage(c, 0, 0); let sum = 0, n = 0; \
+                 for (const y of [1, c.height - 2]) for (const [i, v] of x.getImageData(0, y, c.width, 1).data.entries()) \
+                 if (i % 4 < 3) {{ sum += v; n++; }} return sum / n; }}; window.__paper = null; \
+                 matchMedia('print').addEventListener('change', (e) => {{ if (e.matches) window.__paper = [window.__mean(), document.documentElement.dataset.theme]; }});"
+            ))
+            .await;
+            let mean = async || page.js("return window.__mean()").await.as_f64().unwrap();
+            let before = mean().await;
+            page.pdf().await;
+            let paper = page.wait("printed", "window.__paper").await;
+            assert_eq!(paper[1], "light", "{canvas}");
+            let light = paper[0].as_f64().unwrap();
+            assert!(
+                light > before + 20.0,
+                "{canvas}: {light} on paper, {before} on the screen"
+            );
+            page.settle().await;
+            page.settle().await;
+            assert_eq!(mean().await, before, "{canvas}: dark again");
+        }
+    });
+}
+
+/// On a telephone every column is reached by scrolling its table, and the first stays in sight.
+#[test]
+fn narrow_tables_scroll_beside_their_first_column() {
+    let phone = Options {
+        size: (390, 844),
+        ..Options::default()
+    };
+    let snapshot = crate::memory::gpt2();
+    with(phone, async |page: &Page| {
+        for view in ["live", "entries", "lines", "state", "lifetimes"] {
+            page.open(&format!("{snapshot}#view={view}")).await;
+            page.wait("a table", "document.querySelector('.table tbody td')")
+                .await;
+            page.settle().await;
+            let seen = page
+                .js("const wide = document.documentElement.scrollWidth; const out = []; \
+                     for (const box of document.querySelectorAll('.table .scroll, .scroll')) { \
+                       const row = box.querySelector('tbody tr[aria-rowindex]'); if (!row) continue; \
+                       box.scrollLeft = 1e6; \
+                       const b = box.getBoundingClientRect(), first = row.firstElementChild.getBoundingClientRect(), \
+                             last = row.lastElementChild.getBoundingClientRect(); \
+                       const ground = getComputedStyle(row.firstElementChild).backgroundColor; \
+                       out.push([first.left - b.left, last.right - b.right, first.right - last.left, ground]); } \
+                     return [wide, out];")
+                .await;
+            assert!(
+                seen[0].as_f64().unwrap() <= 390.0,
+                "{view}: the page is wider than the screen"
+            );
+            let boxes = seen[1].as_array().unwrap();
+            assert!(!boxes.is_empty(), "{view}");
+            for b in boxes {
+                let at = |i: usize| b[i].as_f64().unwrap();
+                assert!(at(0).abs() < 2.0, "{view}: the first column stays: {b}");
+                assert!(
+                    at(1).abs() < 20.0,
+                    "{view}: the last column is reached: {b}"
+                );
+                assert!(at(2) <= 1.0, "{view}: the last column is not covered: {b}");
+                assert!(
+                    !b[3].as_str().unwrap().ends_with(", 0)"),
+                    "{view}: nothing shines through: {b}"
+                );
+            }
+        }
+    });
+}

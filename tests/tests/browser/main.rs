@@ -9,6 +9,7 @@
 )]
 
 mod compare;
+mod devices;
 mod edges;
 mod entries;
 mod exports;

@@ -231,7 +231,8 @@ fn hover_names_the_allocation_and_a_click_shows_all_of_it() {
     let n = played.curves.len();
     with(Options::default(), async |page: &Page| {
         let (a, b) = (0.1, 0.12);
-        page.open(&format!("{}#zoom={a}-{b}", gpt2())).await;
+        page.open(&format!("{}#view=entries&zoom={a}-{b}", gpt2()))
+            .await;
         let [left, right, top, bottom] = plot(page).await;
         for (across, up) in [(0.2, 0.05), (0.5, 0.2), (0.8, 0.02)] {
             let x = (left + across * (right - left)).round();
@@ -276,7 +277,8 @@ fn hover_names_the_allocation_and_a_click_shows_all_of_it() {
             assert_eq!(json!(page.text("picked-title").await), reopened);
             page.click("picked-close").await;
             assert!(!page.has("[data-testid=picked]").await);
-            page.open(&format!("{}#zoom={a}-{b}", gpt2())).await;
+            page.open(&format!("{}#view=entries&zoom={a}-{b}", gpt2()))
+                .await;
         }
     });
 }

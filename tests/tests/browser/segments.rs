@@ -334,3 +334,45 @@ fn the_picture_is_exported_whole() {
         assert!(svg.contains("default pool") && svg.contains("stream 0"));
     });
 }
+
+/// Letters on the stripes of blocks that wait for another stream stand on a plate of their own.
+#[test]
+fn what_waits_for_another_stream_can_be_read() {
+    let path = render(
+        &[&fixture("multi_stream/snapshot.pickle.xz")],
+        temporary("multi_stream.html"),
+    );
+    let file = std::fs::File::open(fixture("multi_stream/snapshot.pickle.xz")).unwrap();
+    let report = report::read::read_stream("snapshot.pickle", file).unwrap();
+    let s = report.ranks.into_iter().next().unwrap().snapshot.unwrap();
+    // Blocks that are given back but not free at the end, by the raw trace.
+    let mut waiting = std::collections::BTreeSet::new();
+    for i in 0..s.events.len() {
+        let row = s.events.row(i);
+        match row.action {
+            Action::FreeRequested => waiting.insert(row.address),
+            Action::FreeCompleted => waiting.remove(&row.address),
+            _ => false,
+        };
+    }
+    assert!(!waiting.is_empty());
+    on(&path, async |page: &Page| {
+        page.open(&format!("{}#view=state&at=end", file_url(&path)))
+            .await;
+        page.catch_exports().await;
+        page.click("segments-svg").await;
+        let svg = page.taken().await;
+        // A plate is the shape just before its text.
+        let shapes: Vec<&str> = svg
+            .split('<')
+            .filter(|t| t.starts_with("rect") || t.starts_with("text"))
+            .collect();
+        let plated = |pair: &&[&str]| {
+            pair[0].starts_with("rect")
+                && pair[1].starts_with("text")
+                && pair[1].contains("32.0 MiB record.py")
+        };
+        let plates: Vec<_> = shapes.windows(2).filter(plated).collect();
+        assert_eq!(plates.len(), waiting.len(), "{svg}");
+    });
+}

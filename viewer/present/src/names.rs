@@ -140,25 +140,13 @@ impl Names {
     /// A stream: its place in order of first appearance, and its handle.
     #[must_use]
     pub fn stream(&self, stream: StreamIndex, lang: Lang) -> String {
-        let handle = self.analysis.snapshot().streams.get(stream.0 as usize);
-        match handle {
-            Some(0) => format!("{} 0", Word::Stream.text(lang)),
-            Some(handle) => format!("{} 0x{handle:x}", Word::Stream.text(lang)),
-            None => Word::Unknown.text(lang).to_owned(),
-        }
+        stream_name(&self.analysis, stream, lang)
     }
 
     /// A memory pool.
     #[must_use]
     pub fn pool(&self, pool: Option<PoolIndex>, lang: Lang) -> String {
-        let id = pool.and_then(|p| self.analysis.snapshot().pools.get(p.0 as usize));
-        match id {
-            Some(id) if *id == report::model::snapshot::PoolId::DEFAULT => {
-                Word::DefaultPool.text(lang).to_owned()
-            }
-            Some(id) => format!("{} ({}, {})", Word::Pool.text(lang), id.0, id.1),
-            None => Word::Unknown.text(lang).to_owned(),
-        }
+        pool_name(&self.analysis, pool, lang)
     }
 
     /// What a group has in common.
@@ -177,6 +165,30 @@ impl Names {
             Key::Span(Some(span)) => format!("g{}", span.0),
             Key::Span(None) => Word::Unknown.text(lang).to_owned(),
         }
+    }
+}
+
+/// A stream by its handle; `stream 0` is the default one.
+#[must_use]
+pub fn stream_name(analysis: &Analysis, stream: StreamIndex, lang: Lang) -> String {
+    let handle = analysis.snapshot().streams.get(usize::from(stream.0));
+    match handle {
+        Some(0) => format!("{} 0", Word::Stream.text(lang)),
+        Some(handle) => format!("{} 0x{handle:x}", Word::Stream.text(lang)),
+        None => Word::Unknown.text(lang).to_owned(),
+    }
+}
+
+/// A memory pool by both halves of its id.
+#[must_use]
+pub fn pool_name(analysis: &Analysis, pool: Option<PoolIndex>, lang: Lang) -> String {
+    let id = pool.and_then(|p| analysis.snapshot().pools.get(p.0 as usize));
+    match id {
+        Some(id) if *id == report::model::snapshot::PoolId::DEFAULT => {
+            Word::DefaultPool.text(lang).to_owned()
+        }
+        Some(id) => format!("{} ({}, {})", Word::Pool.text(lang), id.0, id.1),
+        None => Word::PoolNotRecorded.text(lang).to_owned(),
     }
 }
 

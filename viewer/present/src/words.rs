@@ -311,7 +311,7 @@ snapshot {
     NoHistoryHere: "No history was recorded: there are no events.", "没有记录历史：没有事件。";
     MemoryOverTime: "Memory over time", "显存随时间变化";
     ByTime: "by time", "按时间";
-    Requested: "requested", "请求";
+    Requested: "requested", "已请求";
     Lifetime: "lifetime", "生命周期";
     FreedAt: "freed at", "释放于";
     FreedBy: "freed by", "释放者";
@@ -336,8 +336,6 @@ snapshot {
     ShowState: "Show the allocator's state here", "显示此处的分配器状态";
     Metadata2: "user metadata", "用户元数据";
     // Heads of what the command prints about snapshots
-    RequestedHead: "requested", "已请求";
-    PendingHead: "pending free", "等待释放";
     FreeHead: "free", "空闲";
     FreedHead: "freed", "已释放";
     LargestFreeHead: "largest free", "最大空闲块";
@@ -372,8 +370,8 @@ snapshot {
     SegmentHead: "segment", "段";
     BlockHead: "block", "块";
     // The allocator's state
-    InUse: "in use", "使用中";
-    PendingFree: "pending free", "待释放";
+    InUse: "allocated", "已分配";
+    PendingFree: "pending free", "等待释放";
     Free: "free", "空闲";
     RoundingLoss: "rounding loss", "取整损失";
     FreeKept: "free beside live blocks", "与存活块同段的空闲";
@@ -383,7 +381,7 @@ snapshot {
     ReservedMeans: "all segments, taken from the device", "从设备取得的所有段";
     InUseMeans: "blocks that the program holds", "程序持有的块";
     PendingMeans: "freed by the program, but another stream may still use them", "程序已释放，但其他流可能仍在使用";
-    RequestedMeans: "what the program asked for, of blocks in use and pending free", "程序请求的字节数（使用中与待释放的块）";
+    RequestedMeans: "what the program asked for, of blocks allocated and pending free", "程序请求的字节数（已分配与等待释放的块）";
     RoundingMeans: "bytes of those blocks beyond what was asked for", "这些块中超出请求的字节";
     FreeKeptMeans: "cannot go back to the device: something lives in the same segment", "无法归还设备：同一段中有存活的块";
     FreeReturnableMeans: "torch.cuda.empty_cache() would give it back", "torch.cuda.empty_cache() 可归还";
@@ -478,6 +476,14 @@ snapshot {
     DiffFold: "fold torch and native frames", "折叠 torch 与本地帧";
     DiffRoot: "from main", "从入口";
     DiffLeaf: "from the allocation", "从分配处";
+    // Keys of snapshots
+    HelpBlocks: "allocator state: move between blocks, pick one", "分配器状态：在块之间移动、选择块";
+    HelpStateEvent: "allocator state: previous or next event", "分配器状态：上一个/下一个事件";
+    HelpStateSegment: "allocator state: previous or next segment event", "分配器状态：上一个/下一个段事件";
+    HelpStatePercent: "allocator state: by 1 % of the history, to its start or end", "分配器状态：移动历史的 1 %，到开头或结尾";
+    HelpPlay: "on the slider of the allocator state: play or pause", "分配器状态的滑块上：播放或暂停";
+    HelpFlame: "flame graph: move between frames, zoom to one, out to its caller, out to all", "火焰图：在帧之间移动、放大、回到调用者、全部显示";
+    HelpDevice: "next device of the snapshot", "快照中的下一个设备";
     AutogradDetail: "autograd detail", "自动求导细节";
 }
 }

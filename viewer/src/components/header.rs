@@ -1,5 +1,8 @@
 //! The head: the answer in one sentence, the run, and what concerns the whole page.
 
+#[cfg(feature = "snapshot")]
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use present::sentences::{estimate, headline_among, subline};
 use present::units::bytes;
@@ -28,6 +31,7 @@ pub fn Header(state: State) -> impl IntoView {
             <div class="bar">
                 <span class="brand">"MemScope"</span>
                 <Ranks state=state/>
+                {devices(state)}
                 {with(state)}
                 <span class="grow"></span>
                 <Tools state=state/>
@@ -110,6 +114,46 @@ fn Ranks(state: State) -> impl IntoView {
         })}
     }
 }
+
+/// The device selector, where a snapshot has several; each with the bytes of its segments, so that
+/// the full one shows before it is chosen. The peaks would take playing every history.
+#[cfg(feature = "snapshot")]
+fn devices(state: State) -> impl IntoView {
+    use report::model::snapshot::Device;
+    let chosen = move |e: web_sys::Event| {
+        if let Some(device) = Device::of_word(&event_target_value(&e)) {
+            state.set_device(device);
+        }
+    };
+    let all = Memo::new(move |_| state.devices());
+    // While a device is played, the one that is coming is what the selector says.
+    let shown = Memo::new(move |_| {
+        let asked = state.shown.with(|s| s.device);
+        let rank = state.data.get().map(|d| Arc::clone(&d.rank))?;
+        rank.snapshot.as_ref()?.device_or_main(asked)
+    });
+    move || {
+        let lang = state.lang.get();
+        let all = all.get();
+        (!all.is_empty()).then(|| view! {
+            <select data-testid="device" aria-label=Word::Device.text(lang) on:change=chosen>
+                {all.into_iter().map(|(device, reserved)| {
+                    let name = present::sentences::snapshot::device(device, lang);
+                    let text = match reserved {
+                        Some(n) => format!("{name} · {} {}", bytes(n), Word::Reserved.text(lang)),
+                        None => name,
+                    };
+                    view! {
+                        <option value=device.word() selected=move || shown.get() == Some(device)>{text}</option>
+                    }
+                }).collect_view()}
+            </select>
+        })
+    }
+}
+
+#[cfg(not(feature = "snapshot"))]
+fn devices(_: State) {}
 
 /// Which other rank of the report is held against the one that is shown.
 #[cfg(feature = "snapshot")]

@@ -7,7 +7,7 @@ use crate::browser;
 use crate::state::State;
 
 /// Keys and what they do, in the order of use.
-const KEYS: [(&str, Word); 13] = [
+const KEYS: &[(&str, Word)] = &[
     ("1 … 9", Word::HelpViews),
     ("/", Word::HelpSearch),
     ("+  −  0", Word::HelpZoom),
@@ -15,8 +15,22 @@ const KEYS: [(&str, Word); 13] = [
     ("Enter", Word::HelpPin),
     ("↑  ↓  PgUp  PgDn  Home  End", Word::HelpRows),
     ("→  ←", Word::HelpTree),
+    #[cfg(feature = "snapshot")]
+    ("←  →  ↑  ↓  Enter", Word::HelpBlocks),
+    #[cfg(feature = "snapshot")]
+    ("Shift ←  Shift →", Word::HelpStateEvent),
+    #[cfg(feature = "snapshot")]
+    (",  .", Word::HelpStateSegment),
+    #[cfg(feature = "snapshot")]
+    ("PgUp  PgDn  Home  End", Word::HelpStatePercent),
+    #[cfg(feature = "snapshot")]
+    ("Space", Word::HelpPlay),
+    #[cfg(feature = "snapshot")]
+    ("↑  ↓  ←  →  Enter  Backspace  Home", Word::HelpFlame),
     ("x", Word::HelpAxis),
     ("[  ]", Word::HelpRank),
+    #[cfg(feature = "snapshot")]
+    ("d", Word::HelpDevice),
     ("t", Word::HelpTheme),
     ("l", Word::HelpLang),
     ("Esc", Word::HelpEscape),

@@ -21,10 +21,9 @@ use report::analyze::snapshot::categories::Category;
 use wasm_bindgen::{Clamped, JsCast as _};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-use crate::browser::next_frame;
 use crate::components::ChartActions;
 use crate::state::State;
-use crate::timeline::{Press, follow_width, sized};
+use crate::timeline::{Press, follow_width, paint_soon, sized};
 
 pub use picked::PickedPanel;
 
@@ -362,19 +361,10 @@ fn painted(
             state.lang.get(),
             state.pick.get(),
         );
-        if waiting.get_value() {
-            return;
-        }
-        waiting.set_value(true);
-        next_frame(move || {
-            if waiting.try_set_value(false).is_some() {
-                return;
+        paint_soon(state, waiting, move || {
+            if let (Some(memory), Some(c)) = (chart.memory(), canvas.get()) {
+                paint(chart, &memory, &c);
             }
-            untrack(move || {
-                if let (Some(memory), Some(c)) = (chart.memory(), canvas.get()) {
-                    paint(chart, &memory, &c);
-                }
-            });
         });
     });
     // A memo: zooming changes nothing of the minimap.

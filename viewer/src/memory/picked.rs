@@ -20,6 +20,15 @@ const FRAME: usize = 160;
 /// A fact: name and value.
 type Fact = (String, String);
 
+/// Whether the tab below shows an allocation's group, and with it the stack: once is enough.
+fn shown_below(state: State, a: &Analysis, row: &Allocation) -> bool {
+    if state.view() != View::Live || !state.has_groups() {
+        return false;
+    }
+    let at = state.instant().and_then(|i| a.event_of(i));
+    row.born <= at && row.free_completed.is_none_or(|end| Some(end) > at)
+}
+
 /// What is picked, where something is.
 #[component]
 pub fn PickedPanel(state: State) -> impl IntoView {
@@ -32,9 +41,10 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 let id = AllocationId(id);
                 let row = a.replay.allocations.get(id)?;
                 let title = format!("{} · {}", a.name(Named::Allocation(id)), bytes(row.size));
-                let mut stacks = vec![(Word::WhenAllocated, row.stack)];
+                let mut stacks = vec![(Word::AllocatedBy, row.stack)];
                 let freed = row.free_requested.or(row.free_completed);
                 let by = freed.and_then(|t| a.snapshot().events.stack(t.index()));
+                let by = by.filter(|s| !a.snapshot().stacks.get(*s).is_empty());
                 // A free's stack may be a copy of the allocation's: then who freed it is unknown.
                 if by.is_some() && by != row.stack {
                     stacks.push((Word::FreedBy, by));
@@ -42,9 +52,12 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 let mut instants = Vec::new();
                 instants.extend(row.born.map(|t| (Word::WhenAllocated, Instant::Event(t))));
                 instants.extend(freed.map(|t| (Word::WhenFreed, Instant::Event(t))));
+                if shown_below(state, &a, &row) {
+                    stacks.remove(0);
+                }
                 (title, allocation(&names, id, &row, state), stacks, instants)
             }
-            // Its group is shown there with the stack.
+            // As for an allocation.
             Pick::Stack(_) if state.view() == View::Live => return None,
             Pick::Stack(stack) => {
                 let stack = StackId(stack);
@@ -52,7 +65,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 (
                     title,
                     Vec::new(),
-                    vec![(Word::WhenAllocated, Some(stack))],
+                    vec![(Word::AllocatedBy, Some(stack))],
                     Vec::new(),
                 )
             }
@@ -74,12 +87,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 let mut instants = Vec::new();
                 instants.extend(row.born.map(|t| (Word::WhenAllocated, Instant::Event(t))));
                 instants.extend(row.died.map(|t| (Word::WhenFreed, Instant::Event(t))));
-                (
-                    title,
-                    facts,
-                    vec![(Word::WhenAllocated, row.stack)],
-                    instants,
-                )
+                (title, facts, vec![(Word::AllocatedBy, row.stack)], instants)
             }
             Pick::Entry(row) => {
                 let t = TraceId(row);
@@ -88,7 +96,7 @@ pub fn PickedPanel(state: State) -> impl IntoView {
                 (
                     title,
                     entry(&names, t, state),
-                    vec![(Word::WhenAllocated, event.stack)],
+                    vec![(Word::AllocatedBy, event.stack)],
                     vec![(Word::AtInstant, Instant::Event(t))],
                 )
             }

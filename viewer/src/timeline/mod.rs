@@ -337,17 +337,10 @@ fn painted(
             state.dark.get(),
             state.lang.get(),
         );
-        if waiting.get_value() {
-            return;
-        }
-        waiting.set_value(true);
-        next_frame(move || {
-            waiting.set_value(false);
-            untrack(move || {
-                if let (Some(data), Some(c)) = (state.data.get(), canvas.get()) {
-                    paint(chart, &data, &c);
-                }
-            });
+        paint_soon(state, waiting, move || {
+            if let (Some(data), Some(c)) = (state.data.get(), canvas.get()) {
+                paint(chart, &data, &c);
+            }
         });
     });
     // A memo: zooming changes nothing of the minimap.
@@ -391,6 +384,25 @@ fn paint(chart: Chart, data: &Arc<RankData>, canvas: &HtmlCanvasElement) {
     ) {
         state.error.set(Some(e.to_string()));
     }
+}
+
+/// Paints before the next frame, once however often it is asked for; at once while the page is
+/// printed, as no frame comes then.
+pub(crate) fn paint_soon(state: State, waiting: StoredValue<bool>, paint: impl FnOnce() + 'static) {
+    if state.printing.get_untracked() {
+        untrack(paint);
+        return;
+    }
+    if waiting.get_value() {
+        return;
+    }
+    waiting.set_value(true);
+    next_frame(move || {
+        // Given back when the view is gone.
+        if waiting.try_set_value(false).is_none() {
+            untrack(paint);
+        }
+    });
 }
 
 /// Gives a canvas its size in device pixels, and returns device pixels per CSS pixel.

@@ -45,7 +45,13 @@ impl Analysis {
     /// Plays the main device of a rank's snapshot; `None` when it has none, or an empty one.
     #[must_use]
     pub fn of(rank: Arc<Rank>) -> Option<Self> {
-        let device = rank.snapshot.as_ref()?.main_device()?;
+        Self::chosen(rank, None)
+    }
+
+    /// As [`Self::of`], of the chosen device where the snapshot has it.
+    #[must_use]
+    pub fn chosen(rank: Arc<Rank>, device: Option<Device>) -> Option<Self> {
+        let device = rank.snapshot.as_ref()?.device_or_main(device)?;
         Self::on(rank, device)
     }
 
@@ -56,10 +62,14 @@ impl Analysis {
         Some(Self::with(rank, device, replay))
     }
 
-    /// As [`Self::of`] with pauses, and with everything made that a first screen asks for.
-    pub async fn in_pieces(rank: Arc<Rank>, pauses: Pauses<'_>) -> Option<Self> {
+    /// As [`Self::chosen`] with pauses, and with everything made that a first screen asks for.
+    pub async fn in_pieces(
+        rank: Arc<Rank>,
+        device: Option<Device>,
+        pauses: Pauses<'_>,
+    ) -> Option<Self> {
         let snapshot = rank.snapshot.as_ref()?;
-        let device = snapshot.main_device()?;
+        let device = snapshot.device_or_main(device)?;
         let replay = replay::in_pieces(snapshot, device, pauses).await;
         let this = Self::with(Arc::clone(&rank), device, replay);
         pauses.here().await;
@@ -113,10 +123,22 @@ impl Analysis {
         })
     }
 
+    /// Whether this is the device that the rank's runtime report is about.
+    #[must_use]
+    pub fn is_main(&self) -> bool {
+        self.snapshot().main_device() == Some(self.device)
+    }
+
     /// For each event of the rank's runtime report the entry after which it happened; empty
-    /// without a report.
+    /// without a report, and on other devices than the one that it is about.
     pub fn aligned(&self) -> &[Option<TraceId>] {
-        self.aligned.get_or_init(|| align::align(self))
+        self.aligned.get_or_init(|| {
+            if self.is_main() {
+                align::align(self)
+            } else {
+                Vec::new()
+            }
+        })
     }
 
     /// Steps: those of the runtime report where there is one, else by annotations.

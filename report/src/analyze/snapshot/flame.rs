@@ -147,6 +147,87 @@ pub fn by_category(
     out
 }
 
+/// What a node is called, in every set of allocations that has it: so many frames of a stack from
+/// the root of the tree on. `k12.3`, or `none.1` for what has no recorded stack.
+#[must_use]
+pub fn node_name(stack: Option<StackId>, frames: u32) -> String {
+    match stack {
+        Some(stack) => format!("k{}.{frames}", stack.0),
+        None => format!("none.{frames}"),
+    }
+}
+
+/// The inverse of [`node_name`]; whether there is such a stack is for the reader to see.
+#[must_use]
+pub fn of_node_name(name: &str) -> Option<(Option<StackId>, u32)> {
+    let (stack, frames) = name.split_once('.')?;
+    let frames = frames.parse().ok()?;
+    if stack == "none" {
+        return Some((None, frames));
+    }
+    let id = stack.strip_prefix('k')?.parse().ok()?;
+    Some((Some(StackId(id)), frames))
+}
+
+/// The name of a node of the tree of `ids`: by the first stack that leads through it. Empty for the
+/// root.
+#[must_use]
+pub fn name(
+    analysis: &Analysis,
+    tree: &Flame,
+    ids: &[AllocationId],
+    (direction, fold): (Direction, bool),
+    node: NodeId,
+) -> String {
+    let mut frames = Vec::new();
+    let mut at = tree.get(node);
+    while let Some(n) = at
+        && let Some(parent) = n.parent
+    {
+        frames.push(n.frame);
+        at = tree.get(parent);
+    }
+    frames.reverse();
+    if frames.is_empty() {
+        return String::new();
+    }
+    let allocations = &analysis.replay.allocations;
+    let mut stacks: Vec<Option<StackId>> = ids.iter().map(|&id| allocations.stack(id)).collect();
+    stacks.sort_unstable();
+    stacks.dedup();
+    let mut path = Vec::new();
+    let through = stacks.into_iter().find(|&stack| {
+        let (snapshot, sites) = (analysis.snapshot(), analysis.sites());
+        walk(snapshot, sites, stack, direction, fold, &mut path);
+        path.starts_with(&frames)
+    });
+    through.map_or_else(String::new, |s| node_name(s, frames.len() as u32))
+}
+
+/// The node of a name; `None` when nothing of the tree has it.
+#[must_use]
+pub fn named(
+    analysis: &Analysis,
+    tree: &Flame,
+    (direction, fold): (Direction, bool),
+    name: &str,
+) -> Option<NodeId> {
+    let (stack, frames) = of_node_name(name)?;
+    let snapshot = analysis.snapshot();
+    if stack.is_some_and(|s| s.0 as usize >= snapshot.stacks.len()) {
+        return None;
+    }
+    let mut path = Vec::new();
+    let sites = analysis.sites();
+    walk(snapshot, sites, stack, direction, fold, &mut path);
+    let mut at = NodeId(0);
+    for frame in path.get(..frames as usize)? {
+        let child = |n: &Node| n.parent == Some(at) && n.frame == *frame;
+        at = NodeId(tree.nodes.iter().position(child)? as u32);
+    }
+    Some(at)
+}
+
 impl Flame {
     /// A node.
     #[must_use]

@@ -17,6 +17,25 @@ impl Device {
     pub fn is_host(self) -> bool {
         self == Self::HOST
     }
+
+    /// What links and options call it: its number, or `host`.
+    #[must_use]
+    pub fn word(self) -> String {
+        if self.is_host() {
+            "host".to_owned()
+        } else {
+            self.0.to_string()
+        }
+    }
+
+    /// The inverse of [`Self::word`].
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        if word == "host" {
+            return Some(Self::HOST);
+        }
+        word.parse().ok().map(Self).filter(|d| !d.is_host())
+    }
 }
 
 /// Rows of the trace that belong to a device.

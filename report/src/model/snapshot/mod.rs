@@ -103,6 +103,22 @@ impl Snapshot {
         list
     }
 
+    /// Bytes of a device's segments when the snapshot was taken; `None` when it lists none.
+    #[must_use]
+    pub fn reserved(&self, device: Device) -> Option<u64> {
+        let mut own = self.segments.iter().filter(|s| s.device == device);
+        let first = own.next()?.total_size;
+        Some(own.fold(first, |sum, s| sum.saturating_add(s.total_size)))
+    }
+
+    /// The device that is meant by a choice: the chosen one where it is there, else the main one.
+    #[must_use]
+    pub fn device_or_main(&self, chosen: Option<Device>) -> Option<Device> {
+        chosen
+            .filter(|d| self.device_list().contains(d))
+            .or_else(|| self.main_device())
+    }
+
     /// The device that a first view shows: the one with the longest history, else the one with
     /// most reserved bytes. `None` for a snapshot without content.
     #[must_use]
@@ -111,12 +127,7 @@ impl Snapshot {
             .into_iter()
             .filter(|d| !d.is_host())
             .max_by_key(|&d| {
-                let reserved: u128 = self
-                    .segments
-                    .iter()
-                    .filter(|s| s.device == d)
-                    .map(|s| u128::from(s.total_size))
-                    .sum();
+                let reserved = self.reserved(d);
                 (self.trace(d).len(), reserved, std::cmp::Reverse(d))
             })
     }

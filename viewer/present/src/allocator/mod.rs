@@ -27,10 +27,7 @@ pub fn allocation_name(analysis: &Analysis, id: AllocationId) -> String {
 /// The heading of a pool and stream: its name, and its figures.
 #[must_use]
 pub fn pool_heading(names: &Names, pool: &Pool, lang: Lang) -> (String, String) {
-    let own = match pool.pool {
-        Some(_) => names.pool(pool.pool, lang),
-        None => Word::PoolNotRecorded.text(lang).to_owned(),
-    };
+    let own = names.pool(pool.pool, lang);
     let name = format!("{own} · {}", names.stream(pool.stream, lang));
     (name, figures(pool.spans.len(), &pool.figures, lang))
 }
@@ -50,8 +47,8 @@ fn figures(spans: usize, f: &Fragmentation, lang: Lang) -> String {
     let (used, reserved, percent) = (bytes(f.allocated), bytes(f.reserved), percent(share));
     let mut parts = vec![
         match lang {
-            Lang::En => format!("{used} of {reserved} in use ({percent})"),
-            Lang::Zh => format!("{reserved} 中 {used} 使用中（{percent}）"),
+            Lang::En => format!("{used} of {reserved} allocated ({percent})"),
+            Lang::Zh => format!("{reserved} 中已分配 {used}（{percent}）"),
         },
         format!("{} {}", bytes(f.free()), Word::Free.text(lang)),
         format!("{} {}", Word::LargestFree.text(lang), bytes(f.largest_free)),

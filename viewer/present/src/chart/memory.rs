@@ -84,8 +84,8 @@ pub struct Memory {
     reserved_after: Bytes,
     /// Nanoseconds since the first entry, never falling.
     times: OnceLock<Option<Vec<u64>>>,
-    /// Where the innermost annotation changes: slot and name.
-    pub(super) phases: Vec<(usize, Option<StringId>)>,
+    /// Annotations by lane, the outermost first: where the lane's changes, slot and name.
+    pub(super) phases: Vec<Lane>,
     /// Names of annotations in order of first occurrence: their colours.
     pub names: Vec<StringId>,
     /// Highest figure that the axis must hold, bytes.
@@ -431,8 +431,14 @@ fn capacity(a: &Analysis) -> Option<u64> {
     a.replay.reserved.after.get(at)?.checked_add(free)
 }
 
-/// Where the innermost annotation changes, by slot.
-fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<StringId>) {
+/// Where the annotation of a lane changes, by slot.
+pub(super) type Lane = Vec<(usize, Option<StringId>)>;
+
+/// Annotations that are nested lie below each other in so many lanes; the last has the innermost.
+const LANES: usize = 3;
+
+/// Annotations by lane, and their names in order of first occurrence.
+fn phases(a: &Analysis, lead: usize) -> (Vec<Lane>, Vec<StringId>) {
     let first = a.replay.first;
     let mut names: Vec<StringId> = Vec::new();
     let mut known: HashMap<StringId, ()> = HashMap::new();
@@ -452,7 +458,7 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<Str
     // Ends come before starts at the same place.
     edges.sort_unstable();
     let mut open: std::collections::BTreeSet<(u32, usize)> = std::collections::BTreeSet::new();
-    let mut out: Vec<(usize, Option<StringId>)> = Vec::new();
+    let mut lanes: Vec<Lane> = Vec::new();
     for (at, starts, i) in edges {
         let Some(range) = a.ranges().get(i) else {
             continue;
@@ -462,15 +468,95 @@ fn phases(a: &Analysis, lead: usize) -> (Vec<(usize, Option<StringId>)>, Vec<Str
         } else {
             open.remove(&(range.depth, i));
         }
-        let name = open
-            .last()
-            .and_then(|(_, i)| a.ranges().get(*i))
-            .map(|r| r.name);
-        match out.last_mut() {
-            Some(last) if last.0 == at => last.1 = name,
-            Some(last) if last.1 == name => {}
-            _ => out.push((at, name)),
+        let named = |&(_, i): &(u32, usize)| a.ranges().get(i).map(|r| r.name);
+        while lanes.len() < open.len().min(LANES) {
+            lanes.push(Lane::new());
+        }
+        for (n, lane) in lanes.iter_mut().enumerate() {
+            let own = if n + 1 == LANES && open.len() > LANES {
+                open.last()
+            } else {
+                open.iter().nth(n)
+            };
+            let name = own.and_then(named);
+            match lane.last_mut() {
+                Some(last) if last.0 == at => last.1 = name,
+                Some(last) if last.1 == name => {}
+                _ => lane.push((at, name)),
+            }
         }
     }
-    (out, names)
+    (lanes, names)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    /// A history of ten entries with annotations `name` from and to a time in microseconds.
+    fn with_annotations(ranges: &[(&str, u64, u64)]) -> Memory {
+        let entry = |i: u64| {
+            format!(
+                r#"{{"action": "alloc", "addr": {}, "size": 512, "stream": 0, "time_us": {}}}"#,
+                0x7000 + i * 512,
+                10 * i
+            )
+        };
+        let entries: Vec<String> = (0..10).map(entry).collect();
+        let mut ends: Vec<(u64, &str, &str)> = Vec::new();
+        for &(name, from, to) in ranges {
+            ends.extend([(from, "START", name), (to, "END", name)]);
+        }
+        ends.sort_by_key(|e| e.0);
+        let end = |(time, stage, name): &(u64, &str, &str)| {
+            format!(r#"{{"stage": "{stage}", "name": "{name}", "device": 0, "time_us": {time}}}"#)
+        };
+        let ends: Vec<String> = ends.iter().map(end).collect();
+        let json = format!(
+            r#"{{"segments": [], "device_traces": [[{}]], "external_annotations": [{}]}}"#,
+            entries.join(","),
+            ends.join(",")
+        );
+        let rank = report::read::snapshot::read_json("made", json.as_bytes()).unwrap();
+        Memory::new(Arc::new(Analysis::of(Arc::new(rank)).unwrap()))
+    }
+
+    /// What each lane says at an entry's place.
+    fn at(memory: &Memory, slot: usize) -> Vec<Option<String>> {
+        let strings = memory.analysis.strings();
+        let of = |lane: &Lane| {
+            let i = lane.partition_point(|(s, _)| *s <= slot).checked_sub(1)?;
+            lane.get(i)?.1.map(|name| strings.get(name).to_owned())
+        };
+        memory.phases.iter().map(of).collect()
+    }
+
+    #[test]
+    fn nested_annotations_lie_below_each_other() {
+        let memory = with_annotations(&[("outer", 15, 75), ("inner", 35, 55)]);
+        let lead = memory.lead;
+        let (none, some) = (None::<String>, |t: &str| Some(t.to_owned()));
+        assert_eq!(at(&memory, lead + 1), [none.clone(), none.clone()]);
+        assert_eq!(at(&memory, lead + 3), [some("outer"), none.clone()]);
+        assert_eq!(at(&memory, lead + 5), [some("outer"), some("inner")]);
+        assert_eq!(at(&memory, lead + 7), [some("outer"), none.clone()]);
+        assert_eq!(at(&memory, lead + 9), [none.clone(), none]);
+        // One lane is enough for what is not nested, and the innermost is never left out.
+        assert_eq!(
+            with_annotations(&[("a", 5, 25), ("b", 35, 55)])
+                .phases
+                .len(),
+            1
+        );
+        let deep = [
+            ("a", 5, 95),
+            ("b", 15, 85),
+            ("c", 25, 75),
+            ("d", 35, 65),
+            ("e", 45, 55),
+        ];
+        let deep = with_annotations(&deep);
+        assert_eq!(at(&deep, deep.lead + 5), [some("a"), some("b"), some("e")]);
+    }
 }

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use report::analyze::snapshot::Instant;
 use report::analyze::snapshot::categories::Category;
 
-use super::memory::{Clock, Column, Memory, Window};
+use super::memory::{Clock, Column, Lane, Memory, Window};
 use super::{
     Area, Color, DrawError, Frame, Theme, category_color, failed, mixed, text_width, write,
 };
@@ -343,14 +343,25 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
         Ok(())
     }
 
-    /// The innermost annotation as a strip of colours below the plot.
+    /// Annotations as strips of colours below the plot, a strip for each depth.
     fn annotations(&self) -> Result<(), DrawError> {
+        let high = match self.memory.phases.len() {
+            0 | 1 => 6.0,
+            2 => 4.0,
+            _ => 3.0,
+        };
+        let mut top = self.frame.bottom + self.px(2.0);
+        for lane in &self.memory.phases {
+            let bottom = top + self.px(high);
+            self.lane(lane, top, bottom)?;
+            top = bottom;
+        }
+        Ok(())
+    }
+
+    fn lane(&self, lane: &Lane, top: i32, bottom: i32) -> Result<(), DrawError> {
         let f = self.frame;
         let m = self.memory;
-        if m.phases.is_empty() {
-            return Ok(());
-        }
-        let (top, bottom) = (f.bottom + self.px(2.0), f.bottom + self.px(8.0));
         let mut run: Option<(i32, usize)> = None;
         let w = self.window;
         let width = f64::from((f.right - f.left).max(1));
@@ -359,11 +370,8 @@ impl<DB: DrawingBackend> Lines<'_, DB> {
             let number = (px < f.right)
                 .then(|| m.slots_at(w.clock, share(px), share(px + 1)).0)
                 .and_then(|slot| {
-                    let at = m
-                        .phases
-                        .partition_point(|(s, _)| *s <= slot)
-                        .checked_sub(1)?;
-                    let name = m.phases.get(at)?.1?;
+                    let at = lane.partition_point(|(s, _)| *s <= slot).checked_sub(1)?;
+                    let name = lane.get(at)?.1?;
                     m.names.iter().position(|&n| n == name)
                 });
             if run.map(|(_, n)| n) != number {

@@ -45,6 +45,12 @@ pub fn name(side: &Side, lang: Lang) -> String {
             Lang::Zh => format!("，进程 {n}"),
         };
     }
+    #[cfg(feature = "snapshot")]
+    if let Some(a) = side.snapshot.as_ref().filter(|a| !a.is_main()) {
+        out += if lang == Lang::En { ", " } else { "，" };
+        out += &crate::sentences::snapshot::device(a.device, lang);
+        return out;
+    }
     if let Some(device) = side.rank.device() {
         out += if lang == Lang::En { ", " } else { "，" };
         out += &short(&device, NAME);

@@ -10,8 +10,12 @@ use std::sync::Arc;
 use report::analyze::growth::{Growth, Kind, growth};
 use report::analyze::holders::{Holder, Holders, What, holders};
 use report::analyze::peak::{Peak, peak};
+#[cfg(feature = "snapshot")]
+use report::analyze::snapshot::Analysis;
 use report::analyze::steps;
 use report::model::Rank;
+#[cfg(feature = "snapshot")]
+use report::model::snapshot::Device;
 
 use crate::units::{bytes, count, delta, percent_signed};
 use crate::visible::short;
@@ -33,9 +37,9 @@ pub struct Facts {
     pub steps: usize,
     /// Whether the last step was recorded to its end.
     pub complete: Option<bool>,
-    /// The main device of the memory snapshot, played.
+    /// The device of the memory snapshot that is shown, played.
     #[cfg(feature = "snapshot")]
-    pub snapshot: Option<Arc<report::analyze::snapshot::Analysis>>,
+    pub snapshot: Option<Arc<Analysis>>,
 }
 
 impl Facts {
@@ -44,15 +48,29 @@ impl Facts {
     pub fn of(rank: &Arc<Rank>) -> Self {
         Self {
             #[cfg(feature = "snapshot")]
-            snapshot: report::analyze::snapshot::Analysis::of(Arc::clone(rank)).map(Arc::new),
+            snapshot: Analysis::of(Arc::clone(rank)).map(Arc::new),
             ..Self::of_events(rank)
         }
     }
 
-    /// As [`Self::of`], with pauses in what is long.
+    /// As [`Self::of`], of the chosen device where the snapshot has it.
     #[cfg(feature = "snapshot")]
-    pub async fn in_pieces(rank: &Arc<Rank>, pauses: report::pause::Pauses<'_>) -> Self {
-        let found = report::analyze::snapshot::Analysis::in_pieces(Arc::clone(rank), pauses);
+    #[must_use]
+    pub fn on(rank: &Arc<Rank>, device: Option<Device>) -> Self {
+        Self {
+            snapshot: Analysis::chosen(Arc::clone(rank), device).map(Arc::new),
+            ..Self::of_events(rank)
+        }
+    }
+
+    /// As [`Self::on`], with pauses in what is long.
+    #[cfg(feature = "snapshot")]
+    pub async fn in_pieces(
+        rank: &Arc<Rank>,
+        device: Option<Device>,
+        pauses: report::pause::Pauses<'_>,
+    ) -> Self {
+        let found = Analysis::in_pieces(Arc::clone(rank), device, pauses);
         Self {
             snapshot: found.await.map(Arc::new),
             ..Self::of_events(rank)
@@ -74,14 +92,17 @@ impl Facts {
     }
 
     /// The snapshot, where it tells more of the peak than the events of a runtime report: there are
-    /// none, or its history saw at least as high a peak.
+    /// none, they are about another device, or its history saw at least as high a peak.
     #[cfg(feature = "snapshot")]
     #[must_use]
-    pub fn leading(&self) -> Option<&Arc<report::analyze::snapshot::Analysis>> {
+    pub fn leading(&self) -> Option<&Arc<Analysis>> {
         let snapshot = self.snapshot.as_ref()?;
         let Some(events) = self.peak.allocated else {
             return Some(snapshot);
         };
+        if !snapshot.is_main() {
+            return Some(snapshot);
+        }
         let seen = snapshot.figures().peak_allocated;
         let higher = seen.is_some_and(|p| p.bytes >= events.bytes);
         (higher || !snapshot.replay.ooms.is_empty()).then_some(snapshot)
@@ -100,6 +121,9 @@ impl Facts {
                     .map(|p| p.bytes)
                     .or(Some(f.end.allocated))
             });
+            if self.snapshot.as_ref().is_some_and(|s| !s.is_main()) {
+                return seen;
+            }
             events.max(seen)
         }
         #[cfg(not(feature = "snapshot"))]
@@ -221,11 +245,15 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
             .map(|t| short(&t, NAME).into_owned())
     };
     let mut out = Vec::new();
+    #[cfg(feature = "snapshot")]
+    let own = facts.snapshot.as_ref().is_none_or(|a| a.is_main());
+    #[cfg(not(feature = "snapshot"))]
+    let own = true;
     let device = match (text("device_name"), text("device")) {
         (Some(name), Some(device)) if name != device => Some(format!("{name} ({device})")),
         (name, device) => name.or(device),
     };
-    out.extend(device);
+    out.extend(device.filter(|_| own));
     if let Some(r) = rank.number() {
         out.push(match (rank.world_size(), lang) {
             (Some(w), Lang::En) => format!("rank {r} of {w}"),
@@ -261,7 +289,7 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
     #[cfg(feature = "snapshot")]
     if let Some(a) = &facts.snapshot {
         let mut said = snapshot::subline(a, lang);
-        if rank.device().is_some() && !said.is_empty() {
+        if rank.device().is_some() && a.is_main() && !said.is_empty() {
             // The device is named already.
             said.remove(0);
         }

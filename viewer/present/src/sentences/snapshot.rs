@@ -4,7 +4,7 @@ use report::analyze::snapshot::figures::Place;
 use report::analyze::snapshot::findings::FindingKind;
 use report::analyze::snapshot::group::{By, Key, group};
 use report::analyze::snapshot::{Analysis, Instant, state};
-use report::model::snapshot::{FrameId, TraceId};
+use report::model::snapshot::{Device, FrameId, TraceId};
 
 use crate::units::{bytes, count, percent};
 use crate::visible::short;
@@ -242,8 +242,7 @@ fn peak_allocated(a: &Analysis, top: &Place, lang: Lang) -> String {
 #[must_use]
 pub fn subline(a: &Analysis, lang: Lang) -> Vec<String> {
     let mut out = Vec::new();
-    let device = a.device.0;
-    out.push(format!("cuda:{device}"));
+    out.push(device(a.device, lang));
     let n = a.replay.events().len();
     if n > 0 {
         let events = count(n as u64);
@@ -288,18 +287,7 @@ pub fn subline(a: &Analysis, lang: Lang) -> Vec<String> {
     let others: Vec<String> = others
         .into_iter()
         .filter(|d| *d != a.device)
-        .map(|d| {
-            if d.is_host() {
-                if lang == Lang::En {
-                    "pinned host memory"
-                } else {
-                    "锁页主机内存"
-                }
-                .to_owned()
-            } else {
-                format!("cuda:{}", d.0)
-            }
-        })
+        .map(|d| device(d, lang))
         .collect();
     if !others.is_empty() {
         let others = others.join(", ");
@@ -310,6 +298,16 @@ pub fn subline(a: &Analysis, lang: Lang) -> Vec<String> {
     }
     out.extend(before(a, lang));
     out
+}
+
+/// What a device is called.
+#[must_use]
+pub fn device(device: Device, lang: Lang) -> String {
+    match (device.is_host(), lang) {
+        (true, Lang::En) => "pinned host memory".to_owned(),
+        (true, Lang::Zh) => "锁页主机内存".to_owned(),
+        (false, _) => format!("cuda:{}", device.0),
+    }
 }
 
 /// What was there before the history began, when something was.

@@ -21,7 +21,7 @@ impl Rows for CurveRows<'_> {
             &[
                 text("entry", Word::EntryHead),
                 figure("time_ns", Word::TimeHead),
-                figure("requested", Word::RequestedHead),
+                figure("requested", Word::Requested),
                 figure("allocated", Word::Allocated),
                 figure("reserved", Word::Reserved),
             ]

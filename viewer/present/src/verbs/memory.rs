@@ -87,7 +87,7 @@ fn said(a: &Analysis, key: Key, whole: bool, lang: Lang) -> String {
 }
 
 const GROUPS: &[Column] = &[
-    figure("bytes", Word::RequestedHead),
+    figure("bytes", Word::Requested),
     figure("share", Word::Share),
     figure("allocations", Word::AllocationsHead),
     column("name", Word::Name),
@@ -97,7 +97,7 @@ const GROUPS: &[Column] = &[
 ];
 
 const CATEGORIES: &[Column] = &[
-    figure("bytes", Word::RequestedHead),
+    figure("bytes", Word::Requested),
     figure("share", Word::Share),
     figure("allocations", Word::AllocationsHead),
     column("category", Word::CategoryHead),

@@ -150,12 +150,7 @@ fn title(a: &Analysis, lang: Lang) -> String {
             Lang::Zh => format!("进程 {n}"),
         });
     }
-    parts.push(match (lang, a.device.is_host()) {
-        (Lang::En, true) => "pinned host memory".to_owned(),
-        (Lang::Zh, true) => "主机锁页内存".to_owned(),
-        (Lang::En, false) => format!("device {}", a.device.0),
-        (Lang::Zh, false) => format!("设备 {}", a.device.0),
-    });
+    parts.push(crate::sentences::snapshot::device(a.device, lang));
     parts.join(", ")
 }
 

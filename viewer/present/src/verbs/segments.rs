@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::folded::state_word;
 use super::table::{Table, size, text};
-use super::{at_json, place, pool, pool_shown, stream, title, when};
+use super::{at_json, place, pool, stream, title, when};
+use crate::names::{pool_name, stream_name};
 use crate::rows::{Cell, Column, figure, text as column};
 use crate::units::{bytes, count};
 use crate::words::{Lang, Word};
@@ -63,19 +64,13 @@ pub fn segments_text(a: &Analysis, at: Instant, lang: Lang) -> String {
                 Lang::Zh => write!(out, "，{zh} {}", bytes(value)),
             };
         }
+        let (stream, pool) = (
+            stream_name(a, span.stream, lang),
+            pool_name(a, span.pool, lang),
+        );
         let _ = match lang {
-            Lang::En => write!(
-                out,
-                "; stream {}, pool {}",
-                stream(a, span.stream),
-                pool_shown(a, span.pool)
-            ),
-            Lang::Zh => write!(
-                out,
-                "；流 {}，内存池 {}",
-                stream(a, span.stream),
-                pool_shown(a, span.pool)
-            ),
+            Lang::En => write!(out, "; {stream}, {pool}"),
+            Lang::Zh => write!(out, "；{stream}，{pool}"),
         };
         if span.expandable {
             out += if lang == Lang::En {
@@ -196,7 +191,7 @@ const BLOCKS: &[Column] = &[
     column("address", Word::AddressHead),
     figure("size", Word::Size),
     column("state", Word::StateHead),
-    figure("requested", Word::RequestedHead),
+    figure("requested", Word::Requested),
     column("allocation", Word::AllocationsHead),
     column("born", Word::BornHead),
     column("stack", Word::StackHead),

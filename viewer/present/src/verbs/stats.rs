@@ -14,6 +14,7 @@ use serde_json::json;
 use super::table::{Table, number, size, text};
 use super::{at_json, event_place, pool, pool_shown, stream, title, when};
 use crate::export::aligned;
+use crate::names::{pool_name, stream_name};
 use crate::rows::{Column, figure, text as column};
 use crate::units::{bytes, count, exact};
 use crate::visible::short;
@@ -232,10 +233,10 @@ fn segments(a: &Analysis, facts: &Facts, lang: Lang) -> String {
         if let Some(span) = span {
             let handle = stream(a, span.stream);
             if handle != "0" {
-                let _ = write!(out, ", stream {handle}");
+                let _ = write!(out, ", {}", stream_name(a, span.stream, lang));
             }
-            if let Some(p) = pool(a, span.pool).filter(|p| p != "default") {
-                let _ = write!(out, ", pool {p}");
+            if pool(a, span.pool).is_some_and(|p| p != "default") {
+                let _ = write!(out, ", {}", pool_name(a, span.pool, lang));
             }
         }
         out.push('\n');
@@ -276,7 +277,7 @@ const PARTS: &[Column] = &[
     figure("segments", Word::SegmentsHead),
     figure("reserved", Word::Reserved),
     figure("allocated", Word::Allocated),
-    figure("pending", Word::PendingHead),
+    figure("pending", Word::PendingFree),
     figure("free", Word::FreeHead),
     figure("largest_free", Word::LargestFreeHead),
     figure("rounding", Word::RoundingHead),

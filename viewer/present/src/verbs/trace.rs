@@ -9,6 +9,7 @@ use report::model::StringId;
 use report::model::snapshot::{Action, TraceId, TraceRow};
 
 use super::{frame, place, pool, stream, title, when};
+use crate::names::{pool_name, stream_name};
 use crate::rows::{BLANK, Cell, Column, Pick, Rows, Subject, figure, text as column};
 use crate::units::{bytes, count};
 use crate::visible::short;
@@ -223,17 +224,11 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
         }
         _ => {}
     }
-    if let Some(handle) = Some(stream(a, row.stream)).filter(|h| h != "0") {
-        parts.push(match lang {
-            Lang::En => format!("stream {handle}"),
-            Lang::Zh => format!("流 {handle}"),
-        });
+    if stream(a, row.stream) != "0" {
+        parts.push(stream_name(a, row.stream, lang));
     }
-    if let Some(p) = pool(a, row.pool).filter(|p| p != "default") {
-        parts.push(match lang {
-            Lang::En => format!("pool {p}"),
-            Lang::Zh => format!("内存池 {p}"),
-        });
+    if pool(a, row.pool).is_some_and(|p| p != "default") {
+        parts.push(pool_name(a, row.pool, lang));
     }
     if !row.action.is_free() && row.action != Action::Snapshot {
         let stack = a
@@ -310,7 +305,7 @@ impl<A: Deref<Target = Analysis> + Send + Sync> Rows for EntryRows<A> {
                 column("segment", Word::SegmentHead),
                 column("stream", Word::StreamHead),
                 column("pool", Word::PoolHead),
-                figure("requested", Word::RequestedHead),
+                figure("requested", Word::Requested),
                 figure("allocated", Word::Allocated),
                 figure("reserved", Word::Reserved),
                 figure("device_free", Word::DeviceFreeHead),

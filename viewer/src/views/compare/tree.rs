@@ -9,7 +9,7 @@ use present::Word;
 use present::chart::{
     DrawError, FLAME_ROW, FlameBox, SignedBox, Theme, flame, node_said, signed, signed_rows, svg,
 };
-use report::analyze::diff::snapshot::flame::Flame;
+use report::analyze::diff::snapshot::flame::{self as tree_of, Flame};
 use report::analyze::snapshot::flame::{Direction, NodeId};
 
 use crate::compare::Same;
@@ -22,7 +22,7 @@ struct Chart {
     state: State,
     tree: Memo<Option<Same<Flame>>>,
     /// The node that is as wide as the drawing.
-    focus: RwSignal<u32>,
+    focus: Memo<u32>,
     /// The node that is pointed at.
     active: RwSignal<Option<u32>>,
     width: RwSignal<f64>,
@@ -94,29 +94,36 @@ impl Chart {
 /// The flame graph.
 #[component]
 pub fn Tree(state: State) -> impl IntoView {
-    let leaf = RwSignal::new(false);
-    let fold = RwSignal::new(true);
+    let how = Memo::new(move |_| {
+        let how = state.how();
+        (how.direction, how.fold)
+    });
+    let leaf = move || how.get().0 == Direction::LeafFirst;
+    let tree = Memo::new(move |_| {
+        let (direction, fold) = how.get();
+        let seen = state.compared.seen.get()?;
+        let tree = seen.0.live.as_ref()?.flame(direction, fold);
+        Some(Same(Arc::new(tree)))
+    });
+    let focus = Memo::new(move |_| {
+        let (how, name) = (how.get(), state.shown.with(|s| s.flame.clone()));
+        let (seen, tree) = (state.compared.seen.get(), tree.get());
+        let live = seen.as_ref().and_then(|s| s.0.live.as_ref());
+        let node = live
+            .zip(tree)
+            .and_then(|(live, tree)| tree_of::named(live, &tree.0, how, &name));
+        node.map_or(0, |n| n.0)
+    });
     let chart = Chart {
         state,
-        tree: Memo::new(move |_| {
-            let (leaf, fold) = (leaf.get(), fold.get());
-            let seen = state.compared.seen.get()?;
-            let direction = if leaf {
-                Direction::LeafFirst
-            } else {
-                Direction::RootFirst
-            };
-            let tree = seen.0.live.as_ref()?.flame(direction, fold);
-            Some(Same(Arc::new(tree)))
-        }),
-        focus: RwSignal::new(0),
+        tree,
+        focus,
         active: RwSignal::new(None),
         width: RwSignal::new(0.0),
     };
     // Another tree has other nodes.
     Effect::new(move |_| {
         chart.tree.track();
-        chart.focus.set(0);
         chart.active.set(None);
     });
     let canvas = NodeRef::<leptos::html::Canvas>::new();
@@ -154,7 +161,12 @@ pub fn Tree(state: State) -> impl IntoView {
         Some(node_said(seen.0.live.as_ref()?, &node, lang))
     };
     let zoom = move |node: u32| {
-        chart.focus.set(node);
+        let (seen, tree) = (state.compared.seen.get_untracked(), tree.get_untracked());
+        let live = seen.as_ref().and_then(|s| s.0.live.as_ref());
+        let name = live.zip(tree).map_or_else(String::new, |(live, tree)| {
+            tree_of::name(live, &tree.0, how.get_untracked(), NodeId(node))
+        });
+        state.shown.update(|s| s.flame = name);
         chart.active.set(Some(node));
     };
     let on_key = move |e: web_sys::KeyboardEvent| {
@@ -192,19 +204,19 @@ pub fn Tree(state: State) -> impl IntoView {
             },
         )
     };
-    let toggle = move |signal: RwSignal<bool>| move |_| signal.update(|v| *v = !*v);
+    let turn = move |to: Direction| move |_| state.set_how(|h| h.direction = to);
     view! {
         <section aria-label=state.text(Word::DiffTree)>
             <div class="above">
                 <h2>{state.text(Word::DiffTree)}</h2>
                 <span class="grow"></span>
-                <label class="check"><input type="checkbox" data-testid="compare-fold" prop:checked=move || fold.get()
-                    on:change=toggle(fold)/>{state.text(Word::DiffFold)}</label>
+                <label class="check"><input type="checkbox" data-testid="compare-fold" prop:checked=move || how.get().1
+                    on:change=move |_| state.set_how(|h| h.fold = !h.fold)/>{state.text(Word::DiffFold)}</label>
                 <div class="segmented" role="group">
-                    <button type="button" aria-pressed=move || (!leaf.get()).to_string()
-                        on:click=move |_| leaf.set(false)>{state.text(Word::DiffRoot)}</button>
-                    <button type="button" data-testid="compare-leaf" aria-pressed=move || leaf.get().to_string()
-                        on:click=move |_| leaf.set(true)>{state.text(Word::DiffLeaf)}</button>
+                    <button type="button" aria-pressed=move || (!leaf()).to_string()
+                        on:click=turn(Direction::RootFirst)>{state.text(Word::DiffRoot)}</button>
+                    <button type="button" data-testid="compare-leaf" aria-pressed=move || leaf().to_string()
+                        on:click=turn(Direction::LeafFirst)>{state.text(Word::DiffLeaf)}</button>
                 </div>
                 <button type="button" data-testid="compare-whole" disabled=move || chart.focus.get() == 0
                     on:click=move |_| zoom(0)>{state.text(Word::DiffWhole)}</button>

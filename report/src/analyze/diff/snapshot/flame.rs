@@ -7,7 +7,7 @@ use super::super::Which;
 use super::LiveDiff;
 use super::frames::PlaceId;
 use crate::analyze::difference;
-use crate::analyze::snapshot::flame::{Direction, NodeId};
+use crate::analyze::snapshot::flame::{Direction, NodeId, node_name, of_node_name};
 use crate::analyze::snapshot::sites::Owner;
 use crate::model::snapshot::{FrameId, StackId};
 
@@ -62,24 +62,98 @@ pub(super) fn flame(live: &LiveDiff, direction: Direction, fold: bool) -> Flame 
         }
         let mut stacks: Vec<_> = stacks.into_iter().collect();
         stacks.sort_unstable();
-        let frames = live.diff.frames();
         for (stack, bytes) in stacks {
-            let mut path: Vec<Option<PlaceId>> = vec![None];
-            if let Some(stack) = stack {
-                let own = side.snapshot().stacks.get(stack);
-                let keep = |f: &FrameId| side.sites().owner(*f) <= Owner::Library;
-                let folds = fold && own.iter().any(keep);
-                let kept = own.iter().filter(|f| !folds || keep(f));
-                path = kept.map(|&f| frames.of_frame(which, f)).collect();
-                if direction == Direction::RootFirst {
-                    path.reverse();
-                }
-            }
-            tree.add(which, &path, bytes);
+            tree.add(which, &path(live, which, stack, direction, fold), bytes);
         }
     }
     tree.sorted()
 }
+
+/// The frames of a side's stack from the root of the tree on.
+fn path(
+    live: &LiveDiff,
+    which: Which,
+    stack: Option<StackId>,
+    direction: Direction,
+    fold: bool,
+) -> Vec<Option<PlaceId>> {
+    let Some(stack) = stack else {
+        return vec![None];
+    };
+    let (side, frames) = (live.diff.side(which), live.diff.frames());
+    let own = side.snapshot().stacks.get(stack);
+    let keep = |f: &FrameId| side.sites().owner(*f) <= Owner::Library;
+    let folds = fold && own.iter().any(keep);
+    let kept = own.iter().filter(|f| !folds || keep(f));
+    let mut path: Vec<_> = kept.map(|&f| frames.of_frame(which, f)).collect();
+    if direction == Direction::RootFirst {
+        path.reverse();
+    }
+    path
+}
+
+/// What a node of the tree is called: `a.k12.3`, so many frames of a side's stack. Empty for the
+/// root.
+#[must_use]
+pub fn name(
+    live: &LiveDiff,
+    tree: &Flame,
+    (direction, fold): (Direction, bool),
+    node: NodeId,
+) -> String {
+    let mut frames = Vec::new();
+    let mut at = tree.nodes.get(node.0 as usize);
+    while let Some(n) = at
+        && let Some(parent) = n.parent
+    {
+        frames.push(n.place);
+        at = tree.nodes.get(parent.0 as usize);
+    }
+    frames.reverse();
+    if frames.is_empty() {
+        return String::new();
+    }
+    for (which, side) in SIDES {
+        let allocations = &live.diff.side(which).replay.allocations;
+        let stacks = live.ids(which).iter().map(|&id| allocations.stack(id));
+        let mut stacks: Vec<Option<StackId>> = stacks.collect();
+        stacks.sort_unstable();
+        stacks.dedup();
+        let leads =
+            |&s: &Option<StackId>| path(live, which, s, direction, fold).starts_with(&frames);
+        if let Some(stack) = stacks.into_iter().find(leads) {
+            return format!("{side}.{}", node_name(stack, frames.len() as u32));
+        }
+    }
+    String::new()
+}
+
+/// The node of a name; `None` when nothing of the tree has it.
+#[must_use]
+pub fn named(
+    live: &LiveDiff,
+    tree: &Flame,
+    (direction, fold): (Direction, bool),
+    name: &str,
+) -> Option<NodeId> {
+    let (side, rest) = name.split_once('.')?;
+    let which = SIDES.into_iter().find(|s| s.1 == side)?.0;
+    let (stack, frames) = of_node_name(rest)?;
+    let stacks = &live.diff.side(which).snapshot().stacks;
+    if stack.is_some_and(|s| s.0 as usize >= stacks.len()) {
+        return None;
+    }
+    let mut at = NodeId(0);
+    let path = path(live, which, stack, direction, fold);
+    for place in path.get(..frames as usize)? {
+        let child = |n: &Node| n.parent == Some(at) && n.place == *place;
+        at = NodeId(tree.nodes.iter().position(child)? as u32);
+    }
+    Some(at)
+}
+
+/// The sides with their letters in names.
+const SIDES: [(Which, &str); 2] = [(Which::A, "a"), (Which::B, "b")];
 
 const EMPTY: Node = Node {
     place: None,

@@ -7,7 +7,7 @@ use report::analyze::snapshot::state::StateBlock;
 use report::model::snapshot::BlockState;
 
 use super::super::flame::{fitting, ink_on};
-use super::super::{Area, DrawError, category_color, text_width, write};
+use super::super::{Area, DrawError, category_color, failed, text_width, write};
 use super::strip::free_color;
 use super::{Frame, Line, Picture, What};
 use crate::allocator::{pool_heading, span_name};
@@ -148,6 +148,20 @@ impl Picture<'_> {
                     text = format!("… {}", bytes(z - a));
                 }
                 let at = ((x + 5.0 * scale) as i32, middle);
+                if block.state == BlockState::PendingFree {
+                    // Stripes behind letters cannot be read.
+                    let color = block.allocation.map(|id| self.color(id));
+                    let color =
+                        color.unwrap_or_else(|| category_color(Category::Unknown, self.theme.dark));
+                    let half = (line.height - 3.0) / 2.0 * scale;
+                    let wide = (text_width(&text, size) + 8.0 * scale).min(room);
+                    let plate = [
+                        (x as i32, (f64::from(middle) - half) as i32),
+                        ((x + wide) as i32, (f64::from(middle) + half) as i32),
+                    ];
+                    area.draw(&Rectangle::new(plate, color.filled()))
+                        .map_err(failed)?;
+                }
                 write(area, &text, at, size, ink, HPos::Left, VPos::Center)?;
             }
         }

@@ -28,11 +28,11 @@ pub(super) enum Picture {
 
 /// How groups are shown: `flame`, `flame.leaf`, `flame.leaf.full`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct How {
+pub(crate) struct How {
     pub(super) picture: Picture,
-    pub(super) direction: Direction,
+    pub(crate) direction: Direction,
     /// Whether frames of torch and C++ are left out.
-    pub(super) fold: bool,
+    pub(crate) fold: bool,
 }
 
 impl How {
@@ -73,21 +73,31 @@ impl How {
 }
 
 impl State {
+    /// Whether what is live is shown as groups, of which the picked one is shown in detail.
+    pub(crate) fn has_groups(self) -> bool {
+        self.how().picture != Picture::Flame
+    }
+
     pub(super) fn grouping(self) -> By {
         let by = self.shown.with(|s| s.by.clone());
         let found = GROUPINGS.iter().find(|g| g.1 == by);
         found.map_or(By::Stack, |g| g.0)
     }
 
-    pub(super) fn how(self) -> How {
+    pub(crate) fn how(self) -> How {
         How::of_word(&self.shown.with(|s| s.how.clone()))
     }
 
-    pub(super) fn set_how(self, change: impl FnOnce(&mut How)) {
+    pub(crate) fn set_how(self, change: impl FnOnce(&mut How)) {
         self.shown.update(|s| {
             let mut how = How::of_word(&s.how);
             change(&mut how);
-            s.how = how.word();
+            let word = how.word();
+            if word != s.how {
+                // Another tree has other nodes.
+                s.flame.clear();
+            }
+            s.how = word;
         });
     }
 }

@@ -12,7 +12,7 @@ use present::rows::snapshot::FlameRows;
 use present::units::{bytes, count, exact, percent};
 use present::visible::short;
 use report::analyze::snapshot::categories::Category;
-use report::analyze::snapshot::flame::{self as tree_of, Flame, NodeId};
+use report::analyze::snapshot::flame::{self as tree_of, Direction, Flame, NodeId};
 use report::analyze::snapshot::group::main_category;
 
 use super::super::held::{Held, Same, rows_of};
@@ -28,6 +28,9 @@ struct Tree {
     names: Arc<Names>,
     flame: Arc<Flame>,
     categories: Vec<[u64; Category::ALL.len()]>,
+    /// What it is the tree of.
+    held: Same<Held>,
+    how: (Direction, bool),
 }
 
 /// The picture's own signals.
@@ -36,7 +39,7 @@ struct Chart {
     state: State,
     tree: Memo<Option<Same<Tree>>>,
     /// The frame over the full width.
-    top: RwSignal<NodeId>,
+    top: Memo<NodeId>,
     /// The frame under the pointer or the keyboard's cursor.
     active: RwSignal<Option<NodeId>>,
     boxes: Memo<Same<Vec<FrameBox>>>,
@@ -60,9 +63,19 @@ pub(super) fn FlameView(state: State, held: Memo<Option<Same<Held>>>) -> impl In
             names: Arc::clone(&held.names),
             flame: Arc::new(flame),
             categories,
+            how: (how.direction, fold),
+            held,
         }))
     });
-    let (top, width) = (RwSignal::new(NodeId(0)), RwSignal::new(0.0));
+    let width = RwSignal::new(0.0);
+    let top = Memo::new(move |_| {
+        let name = state.shown.with(|s| s.flame.clone());
+        let node = tree.get().and_then(|t| {
+            let a = t.names.analysis();
+            tree_of::named(a, &t.flame, t.how, &name)
+        });
+        node.unwrap_or(NodeId(0))
+    });
     let boxes = Memo::new(move |_| {
         let (lang, dark) = (state.lang.get(), state.dark.get());
         let (top, width) = (top.get(), width.get());
@@ -84,7 +97,6 @@ pub(super) fn FlameView(state: State, held: Memo<Option<Same<Held>>>) -> impl In
     // Another tree has other nodes.
     Effect::new(move |_| {
         tree.track();
-        top.set(NodeId(0));
         chart.active.set(None);
     });
     let rows = Memo::new(move |_| {
@@ -295,9 +307,7 @@ impl Chart {
         } else {
             node
         };
-        self.top.set(next);
-        self.active.set(Some(next));
-        self.reveal(next);
+        self.fill(next);
     }
 
     /// Scrolls to a frame's row.
@@ -341,7 +351,7 @@ impl Chart {
             "ArrowLeft" => sibling(now.0.checked_sub(1)),
             "ArrowRight" => sibling(now.0.checked_add(1)),
             "Home" => {
-                self.zoom_out(NodeId(0));
+                self.fill(NodeId(0));
                 None
             }
             "Enter" | " " => {
@@ -350,7 +360,7 @@ impl Chart {
             }
             "Backspace" => {
                 let top = self.top.get_untracked();
-                self.zoom_out(node(top).and_then(|n| n.parent).unwrap_or(NodeId(0)));
+                self.fill(node(top).and_then(|n| n.parent).unwrap_or(NodeId(0)));
                 None
             }
             _ => return,
@@ -367,8 +377,14 @@ impl Chart {
         }
     }
 
-    fn zoom_out(self, to: NodeId) {
-        self.top.set(to);
+    /// Shows a node over the full width.
+    fn fill(self, to: NodeId) {
+        let Some(t) = self.tree.get_untracked() else {
+            return;
+        };
+        let (a, ids) = (t.names.analysis(), &t.held.moment.ids);
+        let name = tree_of::name(a, &t.flame, ids, t.how, to);
+        self.state.shown.update(|s| s.flame = name);
         self.active.set(Some(to));
         self.reveal(to);
     }

@@ -16,10 +16,9 @@ use wasm_bindgen::{Clamped, JsCast as _};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use super::{Look, Looked, input, overlay};
-use crate::browser::next_frame;
 use crate::components::ChartActions;
 use crate::state::State;
-use crate::timeline::{sized, watch_canvas};
+use crate::timeline::{paint_soon, sized, watch_canvas};
 
 /// Height of the picture at most, CSS pixels; what is higher scrolls.
 const HEIGHT: f64 = 520.0;
@@ -258,19 +257,13 @@ fn painted(map: Map, canvas: NodeRef<leptos::html::Canvas>) {
         map.look.track();
         map.layout.track();
         let _ = (map.width.get(), map.top.get());
-        if canvas.get().is_none() || waiting.get_value() {
+        if canvas.get().is_none() {
             return;
         }
-        waiting.set_value(true);
-        next_frame(move || {
-            if waiting.try_set_value(false).is_some() {
-                return;
+        paint_soon(map.state, waiting, move || {
+            if let (Some(look), Some(c)) = (map.look.get(), canvas.get()) {
+                paint(map, &look, &c);
             }
-            untrack(move || {
-                if let (Some(look), Some(c)) = (map.look.get(), canvas.get()) {
-                    paint(map, &look, &c);
-                }
-            });
         });
     });
 }
