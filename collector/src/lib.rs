@@ -27,6 +27,8 @@ pub mod device;
 mod error;
 mod figures;
 mod fork;
+#[cfg(target_os = "linux")]
+mod inject;
 pub mod journal;
 pub mod peaks;
 pub mod place;
