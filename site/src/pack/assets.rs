@@ -1,4 +1,4 @@
-//! What `viewer/` and `build.rs` gave.
+//! What `viewer/` and `build/viewer.rs` gave.
 
 /// The template.
 pub(super) const PAGE: &str = include_str!(concat!(

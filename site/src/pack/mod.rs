@@ -1,4 +1,4 @@
-//! Makes the one HTML file: the template and assets of `viewer/`, the program that `build.rs`
+//! Makes the one HTML file: the template and assets of `viewer/`, the program that `build/viewer.rs`
 //! embedded, the static part, and the packed report.
 //!
 //! ```text
