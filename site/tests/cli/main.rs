@@ -13,6 +13,7 @@ mod golden;
 mod inputs;
 mod output;
 mod page;
+mod record;
 mod render;
 mod shell;
 mod summary;
