@@ -119,7 +119,7 @@ fn poll(recorder: &Recorder, second: bool, last: &mut Vec<(u32, u64)>) {
             Some((_, before)) => *before = used,
             None => {
                 last.push((device, used));
-                recorder.introduce_device_once(device);
+                recorder.introduce_device(device);
             }
         }
         recorder.polled(device, memory, process(recorder, device));

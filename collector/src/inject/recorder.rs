@@ -63,6 +63,14 @@ struct State {
     ended: bool,
 }
 
+impl State {
+    /// Whether the sums are to be written: they changed, and the last are old enough.
+    fn is_due(&self) -> bool {
+        self.table.bytes().abs_diff(self.live_bytes) >= CHANGE
+            && clock::monotonic().saturating_sub(self.live_at) >= APART
+    }
+}
+
 thread_local! {
     /// What a device had in use before the context was made that this thread is making.
     static BEFORE: Cell<Option<u64>> = const { Cell::new(None) };
@@ -232,50 +240,12 @@ impl Recorder {
         self.nvml()?.memory(driver, i32::try_from(device).ok()?)
     }
 
+    /// A call is over. CUDA, CUPTI and NVML are never asked while the lock is held: the driver may hold
+    /// locks of its own around the callback of another thread that waits for ours.
     fn ends(&self, call: &Call, event: &Event, rc: u32, context: u64) {
-        match *event {
-            Event::Alloc {
-                kind,
-                space,
-                ptr,
-                size,
-                ..
-            } => {
-                let far = self.settings.backtrace;
-                let far = rc == OUT_OF_MEMORY || far.is_some_and(|from| size.unwrap_or(0) >= from);
-                let (lib, frames) = self.who.asked(far);
-                let mut state = self.state();
-                let device = self.device(&mut state, context);
-                let owner = Owner { lib, kind, device };
-                if let Some(ptr) = ptr {
-                    let block = Block {
-                        size,
-                        owner,
-                        context,
-                        freed_by: None,
-                    };
-                    let old = state.table.alloc(space, ptr, block);
-                    // The thread that frees it is not back yet, or freed it by a way that is not
-                    // watched: a reader must see it go before it comes.
-                    if let Some(old) = old {
-                        self.event(&state, &write::free("", ptr, old.freed_by, &old, None, 0));
-                    }
-                }
-                let memory = self.due(&mut state, rc, context);
-                let shown = self.settings.backtrace.is_some();
-                let line = write::alloc(call.name, event, &owner, rc, thread(), memory);
-                let line = if shown {
-                    write::backtrace(line, &frames)
-                } else {
-                    line
-                };
-                self.event(&state, &line);
-                self.live_if_due(&mut state, memory, rc);
-                if rc == OUT_OF_MEMORY {
-                    self.out_of_memory(&mut state, call.name, size, memory, &frames);
-                }
-            }
-            Event::Free { ptr: 0, .. } => {}
+        let due = match *event {
+            Event::Alloc { .. } | Event::Create { .. } => self.gets(call, event, rc, context),
+            Event::Free { ptr: 0, .. } => false,
             Event::Free { space, ptr, stream } => {
                 let mut state = self.state();
                 let block = match state.table.end_free(space, ptr, thread(), rc == 0) {
@@ -290,47 +260,13 @@ impl Recorder {
                     None => write::free_of_unknown(call.name, ptr, thread(), stream, rc),
                 };
                 self.event(&state, &line);
-                let memory = self.due(&mut state, 0, context);
-                self.live_if_due(&mut state, memory, 0);
-            }
-            Event::Create {
-                handle,
-                size,
-                kind,
-                device,
-            } => {
-                let far = rc == OUT_OF_MEMORY || self.settings.backtrace.is_some();
-                let (lib, frames) = self.who.asked(far);
-                let mut state = self.state();
-                let device = match device {
-                    None if kind != Kind::Pinned => self.device(&mut state, context),
-                    given => given,
-                };
-                let owner = Owner { lib, kind, device };
-                if let Some(handle) = handle {
-                    state.table.create(handle, size, owner);
-                }
-                let memory = self.due(&mut state, rc, context);
-                let line = write::create(call.name, handle, size, &owner, rc, thread());
-                let line = if self
-                    .settings
-                    .backtrace
-                    .is_some_and(|b| size.unwrap_or(0) >= b)
-                {
-                    write::backtrace(line, &frames)
-                } else {
-                    line
-                };
-                self.event(&state, &line);
-                self.live_if_due(&mut state, memory, rc);
-                if rc == OUT_OF_MEMORY {
-                    self.out_of_memory(&mut state, call.name, size, memory, &frames);
-                }
+                state.is_due()
             }
             Event::Retain { handle } => {
                 if let Some(handle) = handle {
                     self.state().table.retain(handle);
                 }
+                false
             }
             Event::Release { handle } => {
                 let id = RELEASING.take();
@@ -339,8 +275,7 @@ impl Recorder {
                     .filter(|_| rc == 0)
                     .and_then(|id| state.table.release(handle, id));
                 self.event(&state, &write::release(handle, released, rc, thread()));
-                let memory = self.due(&mut state, 0, context);
-                self.live_if_due(&mut state, memory, 0);
+                state.is_due()
             }
             Event::Map {
                 ptr,
@@ -353,6 +288,7 @@ impl Recorder {
                     state.table.map(ptr, size, handle);
                 }
                 self.event(&state, &write::map(ptr, size, offset, handle, rc, thread()));
+                false
             }
             Event::Unmap { ptr, size } => {
                 let mut state = self.state();
@@ -362,19 +298,85 @@ impl Recorder {
                     0
                 };
                 self.event(&state, &write::unmap(ptr, size, freed, rc, thread()));
-                let memory = self.due(&mut state, 0, context);
-                self.live_if_due(&mut state, memory, 0);
+                state.is_due()
             }
             Event::Pool { op, pool, device } => {
                 let state = self.state();
                 self.event(&state, &write::pool(op, pool, device, rc));
+                false
             }
             Event::Context { context, device } => {
                 if let Some(context) = context {
                     self.context_begins(context, device);
                 }
+                false
+            }
+        };
+        if due {
+            let memory = self.memory(context);
+            let mut state = self.state();
+            // Another thread may have written them meanwhile.
+            if state.is_due() {
+                self.live(&mut state, memory, false);
             }
         }
+    }
+
+    /// Memory was asked for. Gives whether the sums are due to be written.
+    fn gets(&self, call: &Call, event: &Event, rc: u32, context: u64) -> bool {
+        let (size, kind, given) = match *event {
+            Event::Alloc { size, kind, .. } => (size, kind, None),
+            Event::Create {
+                size, kind, device, ..
+            } => (size, kind, device),
+            _ => return false,
+        };
+        let shown = self.settings.backtrace;
+        let shown = shown.is_some_and(|from| size.unwrap_or(0) >= from);
+        let (lib, frames) = self.who.asked(shown || rc == OUT_OF_MEMORY);
+        // Physical memory of a host is no device's.
+        let on_host = matches!(event, Event::Create { .. }) && kind == Kind::Pinned;
+        let device = given.or_else(|| (!on_host).then(|| self.device(context)).flatten());
+        let owner = Owner { lib, kind, device };
+        let memory = (rc != 0).then(|| self.memory(context)).flatten();
+        let mut state = self.state();
+        let line = match *event {
+            Event::Alloc { space, ptr, .. } => {
+                let block = Block {
+                    size,
+                    owner,
+                    context,
+                    freed_by: None,
+                };
+                let old = ptr.and_then(|ptr| state.table.alloc(space, ptr, block));
+                // The thread that frees it is not back yet, or freed it by a way that is not watched: a
+                // reader must see it go before it comes.
+                if let (Some(old), Some(ptr)) = (old, ptr) {
+                    self.event(&state, &write::free("", ptr, old.freed_by, &old, None, 0));
+                }
+                write::alloc(call.name, event, &owner, rc, thread(), memory)
+            }
+            Event::Create { handle, .. } => {
+                if let Some(handle) = handle {
+                    state.table.create(handle, size, owner);
+                }
+                write::create(call.name, handle, size, &owner, rc, thread())
+            }
+            _ => return false,
+        };
+        let line = if shown {
+            write::backtrace(line, &frames)
+        } else {
+            line
+        };
+        self.event(&state, &line);
+        if rc != 0 {
+            self.live(&mut state, memory, true);
+        }
+        if rc == OUT_OF_MEMORY {
+            self.out_of_memory(&mut state, call.name, size, memory, &frames);
+        }
+        state.is_due()
     }
 
     /// A record of `events`, under the lock, so that the order is that of the table.
@@ -384,16 +386,23 @@ impl Recorder {
         }
     }
 
-    fn device(&self, state: &mut State, context: u64) -> Option<u32> {
-        if let Some(known) = state.contexts.get(&context) {
-            return Some(*known);
-        }
-        if context == 0 {
-            return None;
+    fn device(&self, context: u64) -> Option<u32> {
+        let known = self.state().contexts.get(&context).copied();
+        if known.is_some() || context == 0 {
+            return known;
         }
         let device = self.cupti.get()?.device_of(context)?;
-        state.contexts.insert(context, device);
+        self.state().contexts.insert(context, device);
         Some(device)
+    }
+
+    /// Memory of the device whose context this is, which is current.
+    fn memory(&self, context: u64) -> Option<Memory> {
+        let memory = self.driver.as_ref()?.memory()?;
+        Some(Memory {
+            device: self.device(context),
+            ..memory
+        })
     }
 
     fn context_begins(&self, context: u64, device: u32) {
@@ -405,26 +414,25 @@ impl Recorder {
             let lost = after.used().saturating_sub(before);
             state.context_bytes.insert(device, lost);
         }
-        self.introduce_device(&mut state, device);
+        drop(state);
+        self.introduce_device(device);
     }
 
     /// Says which device it is, the first time.
-    pub(super) fn introduce_device_once(&self, device: u32) {
-        self.introduce_device(&mut self.state(), device);
-    }
-
-    fn introduce_device(&self, state: &mut State, device: u32) {
-        if state.ended || state.devices.contains_key(&device) {
+    pub(super) fn introduce_device(&self, device: u32) {
+        if self.state().devices.contains_key(&device) {
             return;
         }
         let Some(known) = self.driver.and_then(|d| d.device(device)) else {
             return;
         };
+        let nvml = self.nvml().and_then(Nvml::version);
+        let mut state = self.state();
         state.devices.insert(device, known);
         let devices: Vec<_> = state.devices.values().cloned().collect();
-        let nvml = self.nvml().and_then(Nvml::version);
-        let line = write::devices(&devices, nvml);
-        self.put(Weight::Essential, &line);
+        if !state.ended {
+            self.put(Weight::Essential, &write::devices(&devices, nvml));
+        }
     }
 
     /// Everything that lives in a context dies with it.
@@ -445,31 +453,6 @@ impl Recorder {
             state.context_bytes.remove(&device);
         }
         self.live(&mut state, None, false);
-    }
-
-    /// Memory of the current device, asked where the sums are about to be written.
-    fn due(&self, state: &mut State, rc: u32, context: u64) -> Option<Memory> {
-        let changed = state.table.bytes().abs_diff(state.live_bytes) >= CHANGE;
-        let due = changed && clock::monotonic().saturating_sub(state.live_at) >= APART;
-        if !due && rc == 0 {
-            return None;
-        }
-        let memory = self.driver.as_ref()?.memory()?;
-        Some(Memory {
-            device: self.device(state, context),
-            ..memory
-        })
-    }
-
-    fn live_if_due(&self, state: &mut State, memory: Option<Memory>, rc: u32) {
-        if rc != 0 {
-            self.live(state, memory, true);
-            return;
-        }
-        let changed = state.table.bytes().abs_diff(state.live_bytes) >= CHANGE;
-        if changed && clock::monotonic().saturating_sub(state.live_at) >= APART {
-            self.live(state, memory, false);
-        }
     }
 
     fn live(&self, state: &mut State, memory: Option<Memory>, essential: bool) {
@@ -520,15 +503,14 @@ impl Recorder {
 
     /// Whether the sums changed since they were written.
     pub(super) fn is_due(&self) -> bool {
-        let state = self.state();
-        state.table.bytes().abs_diff(state.live_bytes) >= CHANGE
+        self.state().is_due()
     }
 
     /// What is due by the clock: sums that were not written yet, and what NVML says.
     pub(super) fn tick(&self, memory: Option<Memory>, process_used: Option<u64>) {
         let mut state = self.state();
         state.process_used = process_used.or(state.process_used);
-        let sums = state.table.bytes().abs_diff(state.live_bytes) >= CHANGE;
+        let sums = state.is_due();
         let device = memory.is_some_and(|m| {
             let before = state.used;
             before.is_none_or(|b| b.abs_diff(m.used()) >= CHANGE)
