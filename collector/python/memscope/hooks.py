@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 
 from .tensors import describe, find
 
@@ -299,11 +300,18 @@ def _living(torch):
     found = []
     for thing in gc.get_objects():
         try:
-            if isinstance(thing, kind) and thing.param_groups:
+            # Of the type alone: asking an instance may wake a proxy.
+            if issubclass(type(thing), kind) and thing.param_groups:
                 found.append(thing)
         except Exception:
             continue
     return found
+
+
+def _forget_with(session, optimizers):
+    """An optimizer that is gone has no part in steps, and its number may be given to another."""
+    for optimizer in optimizers:
+        weakref.finalize(optimizer, session.machine.forget, id(optimizer)).atexit = False
 
 
 def _step_pre(graph_task, optimizer, arguments, keywords):
@@ -319,8 +327,10 @@ def _step_pre(graph_task, optimizer, arguments, keywords):
         expected = ()
         if optimizer not in session.optimizers:
             if not session.optimizers and not in_backward:
-                expected = [id(o) for o in _living(session.torch) if type(o) is type(optimizer) or
-                            getattr(type(o).step, "hooked", False)]
+                others = _living(session.torch)
+                expected = [id(o) for o in others]
+                _forget_with(session, others)
+            _forget_with(session, [optimizer])
             session.optimizers.add(optimizer)
         closure = keywords.get("closure")
         if closure is None and len(arguments) > 1:

@@ -225,6 +225,11 @@ class Machine:
             self._say("forward_backward_end", "backward", "optimizer")
         self._say("optimizer_step_start", "optimizer", "optimizer")
 
+    def forget(self, key):
+        """An optimizer is gone."""
+        self.cycle.discard(key)
+        self.stepped.discard(key)
+
     def optimizer_end(self, key, in_backward):
         """An optimizer's step returns."""
         if self.in_optimizer == 0:

@@ -7,8 +7,11 @@ mod export;
 mod failure;
 mod lines;
 mod memory;
+mod python;
 mod render;
+mod run;
 mod segments;
+mod signals;
 mod snapshot;
 mod stats;
 mod summary;
@@ -37,6 +40,10 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         Ok(cli) => cli,
         Err(error) => return failure::call(&error),
     };
+    // The one verb whose exit code is another program's.
+    if let Verb::Run(a) = &cli.verb {
+        return run::run(a).unwrap_or_else(|error| failure::report(&error));
+    }
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),
@@ -47,6 +54,7 @@ fn dispatch(cli: Cli) -> Result<()> {
     match cli.verb {
         Verb::Render(a) => render::render(&a.inputs, a.output.as_deref(), &a.page),
         Verb::VisualizeRuntime(a) => render::render(&[a.report], a.out.as_deref(), &a.page),
+        Verb::Run(a) => run::run(&a).map(drop),
         Verb::Summary(a) => summary::summary(&a),
         Verb::Stats(a) => stats::stats(&a),
         Verb::Trace(a) => trace::trace(&a),
