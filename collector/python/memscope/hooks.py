@@ -10,7 +10,6 @@ import importlib
 import sys
 import threading
 import time
-import warnings
 import weakref
 
 from .tensors import describe, find
@@ -43,9 +42,6 @@ def install(session):
     is_compiling = getattr(torch.compiler, "is_compiling", None) or (lambda: False)
     graph_task = getattr(torch._C, "_current_graph_task_id", None) or (lambda: -1)
     module = torch.nn.modules.module
-    # Hooks of all modules make torch.compile warn that they fire once more: that is known here.
-    warnings.filterwarnings("ignore", message="Using `torch.compile\\(module\\)` when there are global")
-
     def pre(called, arguments):
         if is_compiling():
             return
@@ -72,6 +68,7 @@ def install(session):
     except TypeError:
         # Before torch 2.1: a forward that raises is noticed at the next one.
         module.register_module_forward_hook(post)
+    _hide(module)
     # torch.optim takes the name away from its module.
     optimizer = importlib.import_module("torch.optim.optimizer")
 
@@ -86,6 +83,26 @@ def install(session):
     optimizer.register_optimizer_step_pre_hook(step_pre)
     optimizer.register_optimizer_step_post_hook(step_post)
     _watch_scaler(torch)
+
+
+def _hide(module):
+    """torch.compile warns of hooks of all modules, since they fire once more for the compiled root. That
+    is known here, and a warning may be an error in the program: only others' hooks are told."""
+    if not hasattr(module, "_has_any_global_hook"):
+        return
+    kinds = [
+        getattr(module, name) for name in (
+            "_global_backward_pre_hooks", "_global_backward_hooks", "_global_forward_hooks",
+            "_global_forward_pre_hooks", "_global_forward_hooks_always_called",
+            "_global_forward_hooks_with_kwargs",
+        ) if hasattr(module, name)
+    ]
+    ours = [len(kind) for kind in kinds]
+
+    def has_any():
+        return any(len(kind) > known for kind, known in zip(kinds, ours))
+
+    module._has_any_global_hook = has_any
 
 
 def _alive():
