@@ -30,6 +30,6 @@ def _transformers(module):
 
 
 def _lightning(module):
-    from .callbacks import lightning
+    from .callbacks import lightning_steps
 
-    lightning.attach_to(module.Trainer)
+    lightning_steps.attach_to(module.Trainer)

@@ -33,6 +33,10 @@ class MemScopeCallback(TrainerCallback):
             api._safely(found, found.event, found.machine.end)
 
     def on_train_end(self, args, state, control, **keywords):
+        found = session.current()
+        if found is not None:
+            # What trains after this finds its steps by itself again.
+            found.machine.explicit = False
         if self.own:
             api.stop()
 
