@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 need_debian cc build-essential
 need_debian chromium chromium
 need_debian chromedriver chromium-driver
+need_debian python3 python3
 need_rust
 say "building and testing (five to ten minutes the first time on two cores)"
 cargo test --locked --workspace --features viewer/snapshot "$@"

@@ -22,6 +22,7 @@ pub(super) struct Cli {
 
 const HELP: &str = "Examples:
   memscope record -- ./train                   run it, record what the CUDA driver gives to it
+  memscope run train.py                        run it, record every rank, write the reports
   memscope render memscope_outputs/            every rank of a run, as one HTML file
   memscope render runtime_report.json --open   write runtime_report.html and show it
   memscope summary runtime_report.json         the answer on the terminal
@@ -39,6 +40,8 @@ pub(super) enum Verb {
     VisualizeRuntime(VisualizeRuntime),
     /// Run any command and record what the CUDA driver gives to it
     Record(super::record::Record),
+    /// Run a Python program and record what it does with GPU memory
+    Run(super::run::Run),
     /// Answer on the terminal: peak, what holds it, phases, top events, modules
     Summary(Summary),
     /// How reserved memory is used, of a memory snapshot: totals, segments in pages, pools, findings

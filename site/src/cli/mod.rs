@@ -9,7 +9,9 @@ mod library;
 mod lines;
 mod memory;
 mod record;
+mod python;
 mod render;
+mod run;
 mod segments;
 mod signals;
 mod snapshot;
@@ -40,9 +42,11 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         Ok(cli) => cli,
         Err(error) => return failure::call(&error),
     };
-    // Its exit code is another program's.
-    if let Verb::Record(a) = &cli.verb {
-        return record::record(a).unwrap_or_else(|error| failure::report(&error));
+    // The verbs whose exit code is another program's.
+    match &cli.verb {
+        Verb::Record(a) => return record::record(a).unwrap_or_else(|error| failure::report(&error)),
+        Verb::Run(a) => return run::run(a).unwrap_or_else(|error| failure::report(&error)),
+        _ => {}
     }
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,6 +59,7 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Render(a) => render::render(&a.inputs, a.output.as_deref(), &a.page),
         Verb::VisualizeRuntime(a) => render::render(&[a.report], a.out.as_deref(), &a.page),
         Verb::Record(a) => record::record(&a).map(drop),
+        Verb::Run(a) => run::run(&a).map(drop),
         Verb::Summary(a) => summary::summary(&a),
         Verb::Stats(a) => stats::stats(&a),
         Verb::Trace(a) => trace::trace(&a),

@@ -1,0 +1,1 @@
+"""Where the public MemScope has its integrations: scripts that import them find these."""

@@ -1,0 +1,6 @@
+"""The gradient scaler."""
+
+from . import grad_scaler
+from .grad_scaler import GradScaler
+
+__all__ = ["grad_scaler", "GradScaler"]

@@ -1,0 +1,3 @@
+from . import checkpoint, data
+
+__all__ = ["checkpoint", "data"]
