@@ -240,6 +240,10 @@ silent! {
         }
         0
     }
+    cuMemAddressReserve(ptr: *mut u64, _size: usize, _alignment: usize, _addr: u64, _flags: u64) {
+        unsafe { *ptr = 0x6000_0000_0000 };
+        0
+    }
     cuCtxSetCurrent(ctx: u64) { CURRENT.set(ctx); 0 }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         if current() == 0 {

@@ -184,7 +184,7 @@ fn file_name(path: &str) -> &str {
 }
 
 /// The beginnings of names of libraries that ask on behalf of others.
-const BETWEEN: [&str; 13] = [
+const BETWEEN: [&str; 14] = [
     "libcuda.so",
     "libcudart.so",
     "libcudart-",
@@ -197,6 +197,7 @@ const BETWEEN: [&str; 13] = [
     "ld-linux",
     "libgcc_s",
     "libstdc++",
+    "libffi.so",
     "[vdso]",
 ];
 
