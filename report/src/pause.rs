@@ -44,6 +44,13 @@ impl std::fmt::Debug for Pauses<'_> {
     }
 }
 
+/// Does a piece of work in a function of its own. Browsers compile a function better when it is called
+/// often, but never while it runs: a loop over a million rows inside of one call stays slow.
+#[inline(never)]
+pub fn piece<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 /// Runs work that does not wait ([`Pauses::NONE`]) to its end.
 pub fn now<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);

@@ -7,7 +7,7 @@
 //! zoom.
 
 use crate::model::Bytes;
-use crate::pause::{Pauses, now};
+use crate::pause::{Pauses, now, piece};
 
 /// Born before the history began.
 pub const BEFORE: u32 = u32::MAX;
@@ -91,11 +91,19 @@ impl Stacked {
         let mut live = self.restored(0);
         let mut free: Vec<u32> = Vec::new();
         let mut sum = self.sum(&self.checkpoints[0]);
-        for event in 0..self.ops.len() {
-            if event > 0 && event % STRIDE == 0 {
+        for start in (0..self.ops.len()).step_by(STRIDE) {
+            if start > 0 {
                 pauses.here().await;
-                self.checkpoints.push(live.iter().collect());
+                self.checkpoints
+                    .push(live.iter().map(|(id, _)| id).collect());
             }
+            piece(|| self.block(start, &mut live, &mut free, &mut sum));
+        }
+    }
+
+    /// Plays the events from one checkpoint to the next.
+    fn block(&mut self, start: usize, live: &mut Live, free: &mut Vec<u32>, sum: &mut u64) {
+        for event in start..(start + STRIDE).min(self.ops.len()) {
             let op = self.ops[event];
             let id = op & !FREED;
             if op != NONE {
@@ -108,15 +116,15 @@ impl Stacked {
                             self.places as u32 - 1
                         });
                         self.place[id as usize] = place;
-                        live.push(place, id);
-                        sum = sum.saturating_add(bytes);
+                        live.push(place, id, bytes);
+                        *sum = sum.saturating_add(bytes);
                     }
                 } else if live.remove(self.place[id as usize], id) {
                     free.push(self.place[id as usize]);
-                    sum = sum.saturating_sub(bytes);
+                    *sum = sum.saturating_sub(bytes);
                 }
             }
-            self.total.push(Some(sum));
+            self.total.push(Some(*sum));
         }
     }
 
@@ -124,7 +132,7 @@ impl Stacked {
     fn restored(&self, block: usize) -> Live {
         let mut live = Live::new(self.places);
         for &id in self.checkpoints.get(block).into_iter().flatten() {
-            live.push(self.place[id as usize], id);
+            live.push(self.place[id as usize], id, self.size(id));
         }
         live
     }
@@ -166,15 +174,14 @@ impl Stacked {
     }
 
     /// Calls `see` for each of `samples` (events in rising order, behind any number of
-    /// [`BEFORE_FIRST`]) with the allocations that live after it, in order of birth.
-    pub fn walk(
-        &self,
-        samples: &[usize],
-        mut see: impl FnMut(usize, &mut dyn Iterator<Item = u32>),
-    ) {
+    /// [`BEFORE_FIRST`]) with the allocations that live after it and their bytes, in order of birth.
+    pub fn walk(&self, samples: &[usize], mut see: impl FnMut(usize, Parts<'_>)) {
         let early = samples.iter().take_while(|&&s| s == BEFORE_FIRST).count();
-        for column in 0..early {
-            see(column, &mut self.before().iter().copied());
+        if early > 0 {
+            let before = self.restored(0);
+            for column in 0..early {
+                see(column, before.iter());
+            }
         }
         let Some(&first) = samples.get(early) else {
             return;
@@ -189,14 +196,14 @@ impl Stacked {
                     let id = op & !FREED;
                     let place = self.place[id as usize];
                     if op & FREED == 0 {
-                        live.push(place, id);
+                        live.push(place, id, self.size(id));
                     } else {
                         live.remove(place, id);
                     }
                 }
                 next += 1;
             }
-            see(column, &mut live.iter());
+            see(column, live.iter());
         }
     }
 
@@ -204,76 +211,101 @@ impl Stacked {
     #[must_use]
     pub fn live(&self, event: usize) -> Vec<u32> {
         let mut out = Vec::new();
-        self.walk(&[event], |_, ids| out.extend(ids));
+        self.walk(&[event], |_, parts| out.extend(parts.map(|(id, _)| id)));
         out
     }
 }
 
 /// A doubly linked list through places; entry 0 is the head, place `i` has entry `i + 1`.
 struct Live {
-    next: Vec<u32>,
-    prev: Vec<u32>,
-    ids: Vec<u32>,
+    entries: Vec<Entry>,
     last: u32,
 }
+
+/// What stands at a place. What a walk reads lies together.
+#[derive(Clone, Copy)]
+struct Entry {
+    next: u32,
+    id: u32,
+    bytes: u64,
+    prev: u32,
+}
+
+const VACANT: Entry = Entry {
+    next: NONE,
+    id: NONE,
+    bytes: 0,
+    prev: NONE,
+};
 
 impl Live {
     fn new(places: usize) -> Self {
         Self {
-            next: vec![NONE; places + 1],
-            prev: vec![NONE; places + 1],
-            ids: vec![NONE; places + 1],
+            entries: vec![VACANT; places + 1],
             last: 0,
         }
     }
 
     /// One more place.
     fn grow(&mut self) {
-        for column in [&mut self.next, &mut self.prev, &mut self.ids] {
-            column.push(NONE);
-        }
+        self.entries.push(VACANT);
     }
 
-    fn push(&mut self, place: u32, id: u32) {
+    fn push(&mut self, place: u32, id: u32, bytes: u64) {
         let entry = (place as usize).wrapping_add(1);
-        if entry >= self.prev.len() || self.prev[entry] != NONE {
+        if self.entries.get(entry).is_none_or(|e| e.prev != NONE) {
             return;
         }
-        self.next[self.last as usize] = entry as u32;
-        self.prev[entry] = self.last;
-        self.next[entry] = NONE;
-        self.ids[entry] = id;
+        self.entries[self.last as usize].next = entry as u32;
+        self.entries[entry] = Entry {
+            next: NONE,
+            id,
+            bytes,
+            prev: self.last,
+        };
         self.last = entry as u32;
     }
 
     /// Whether it was there.
     fn remove(&mut self, place: u32, id: u32) -> bool {
         let entry = (place as usize).wrapping_add(1);
-        if self.ids.get(entry) != Some(&id) {
+        let Some(&Entry { next, prev, .. }) = self.entries.get(entry).filter(|e| e.id == id) else {
             return false;
-        }
-        let (before, after) = (self.prev[entry], self.next[entry]);
-        self.next[before as usize] = after;
-        if after == NONE {
-            self.last = before;
+        };
+        self.entries[prev as usize].next = next;
+        if next == NONE {
+            self.last = prev;
         } else {
-            self.prev[after as usize] = before;
+            self.entries[next as usize].prev = prev;
         }
-        self.prev[entry] = NONE;
-        self.ids[entry] = NONE;
+        self.entries[entry] = VACANT;
         true
     }
 
-    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut at = 0usize;
-        std::iter::from_fn(move || {
-            let entry = self.next[at];
-            if entry == NONE {
-                return None;
-            }
-            at = entry as usize;
-            Some(self.ids[at])
-        })
+    fn iter(&self) -> Parts<'_> {
+        Parts {
+            entries: &self.entries,
+            at: self.entries.first().map_or(NONE, |head| head.next),
+        }
+    }
+}
+
+/// Live allocations in order of birth, with their bytes.
+#[derive(Clone)]
+pub struct Parts<'a> {
+    entries: &'a [Entry],
+    at: u32,
+}
+
+impl Iterator for Parts<'_> {
+    type Item = (u32, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, u64)> {
+        // The end of the list lies beyond the entries.
+        let entry = self.entries.get(self.at as usize)?;
+        self.at = entry.next;
+        Some((entry.id, entry.bytes))
     }
 }
 

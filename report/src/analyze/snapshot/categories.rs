@@ -19,7 +19,7 @@ use super::replay::Replay;
 use super::sites::{Owner, Sites};
 use crate::model::snapshot::{Snapshot, StackId, TraceId};
 use crate::model::{StringTable, snapshot::FrameId};
-use crate::pause::{PIECE, Pauses, now};
+use crate::pause::{PIECE, Pauses, now, piece};
 
 /// Events after which memory of a forward pass is hardly a temporary: it may be kept by the program.
 const LONG: u32 = 256;
@@ -292,11 +292,14 @@ pub async fn in_pieces(
         }
     };
     let mut rows: Vec<(Category, Certainty)> = Vec::with_capacity(allocations.len());
-    for (id, a) in allocations.iter() {
-        if id.index() % PIECE == 0 {
-            pauses.here().await;
+    let mut left = allocations.iter().map(|(_, a)| sorted(&a));
+    while rows.len() < allocations.len() {
+        pauses.here().await;
+        let before = rows.len();
+        piece(|| rows.extend(left.by_ref().take(PIECE)));
+        if rows.len() == before {
+            break;
         }
-        rows.push(sorted(&a));
     }
     for &(event, word) in &snapshot.events.category {
         let born = allocations.born.partition_point(|&b| {

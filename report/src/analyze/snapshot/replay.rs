@@ -9,6 +9,7 @@
 //! An allocation is one use of an address, so it is known by address and sequence. Nothing here
 //! fails: what does not fit together is a [`Finding`](super::findings::Finding).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
@@ -21,7 +22,7 @@ use super::spans::{self, Span, Spans};
 use crate::model::snapshot::{
     Action, BlockState, Device, PoolIndex, Size, Snapshot, StackId, TraceId, TraceRow,
 };
-use crate::pause::{PIECE, Pauses, now};
+use crate::pause::{PIECE, Pauses, now, piece};
 
 /// A figure and the event after which it first stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,25 +113,27 @@ pub struct Replay {
     /// Whether the source states allocated and reserved bytes itself and knows no segments (a
     /// profiler's trace). Sizes are those of blocks then: what was requested is not known.
     pub stated: bool,
+    /// The peaks of requested, allocated and reserved: asked for with every frame of a picture.
+    peaks: [Peak; 3],
 }
 
 impl Replay {
     /// Highest requested bytes.
     #[must_use]
     pub fn peak_requested(&self) -> Peak {
-        self.requested.peak(self.first)
+        self.peaks[0]
     }
 
     /// Highest bytes of blocks in use.
     #[must_use]
     pub fn peak_allocated(&self) -> Peak {
-        self.allocated.peak(self.first)
+        self.peaks[1]
     }
 
     /// Highest reserved bytes.
     #[must_use]
     pub fn peak_reserved(&self) -> Peak {
-        self.reserved.peak(self.first)
+        self.peaks[2]
     }
 
     /// The events of the device.
@@ -170,6 +173,7 @@ pub async fn in_pieces(snapshot: &Snapshot, device: Device, pauses: Pauses<'_>) 
         rounding: Rounding::of(&snapshot.settings),
         live: BTreeMap::new(),
         span_ids: BTreeMap::new(),
+        near: [const { Cell::new(None) }; NEAR],
         free: BTreeMap::new(),
         open: Open::default(),
         made: HashMap::default(),
@@ -193,18 +197,29 @@ pub async fn in_pieces(snapshot: &Snapshot, device: Device, pauses: Pauses<'_>) 
             findings: Findings::default(),
             ooms: Vec::new(),
             stated: snapshot.events.states_totals(),
+            peaks: [Curve::default().peak(0); 3],
         },
     };
     player.before(pauses).await;
     for start in range.clone().step_by(PIECE) {
-        for i in start..range.end.min(start + PIECE) {
-            player.event(TraceId(i as u32), &snapshot.events.row(i));
-        }
+        piece(|| {
+            for i in start..range.end.min(start + PIECE) {
+                player.event(TraceId(i as u32), &snapshot.events.row(i));
+            }
+        });
         pauses.here().await;
     }
     player.end();
+    let out = &player.out;
+    player.out.peaks = [&out.requested, &out.allocated, &out.reserved].map(|c| c.peak(out.first));
     player.out
 }
+
+/// A live span's addresses, first and behind the last, and its id.
+type Near = (u64, u64, SpanId);
+
+/// Pages that [`Player::near`] tells apart.
+const NEAR: usize = 64;
 
 pub(super) struct Player<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -212,6 +227,8 @@ pub(super) struct Player<'a> {
     pub(super) live: BTreeMap<u64, Span>,
     /// Ids of the live spans by address.
     pub(super) span_ids: BTreeMap<u64, SpanId>,
+    /// Spans that were asked for last, by the address's page: most are asked for again.
+    near: [Cell<Option<Near>>; NEAR],
     /// Free blocks by address, with their sizes.
     pub(super) free: BTreeMap<u64, u64>,
     /// Allocations in use or pending, by address.
@@ -229,6 +246,7 @@ pub(super) struct Player<'a> {
 
 impl Player<'_> {
     pub(super) fn add_span(&mut self, span: Span) {
+        self.near = [const { Cell::new(None) }; NEAR];
         let id = SpanId(self.out.spans.rows.len() as u32);
         self.out.spans.rows.push(span);
         self.live.insert(span.address, span);
@@ -236,6 +254,7 @@ impl Player<'_> {
     }
 
     fn end_span(&mut self, address: u64, at: TraceId) {
+        self.near = [const { Cell::new(None) }; NEAR];
         self.live.remove(&address);
         if let Some(id) = self.span_ids.remove(&address)
             && let Some(span) = self.out.spans.rows.get_mut(id.0 as usize)
@@ -245,9 +264,21 @@ impl Player<'_> {
     }
 
     pub(super) fn span_at(&self, address: u64) -> Option<SpanId> {
-        let (start, &id) = self.span_ids.range(..=address).next_back()?;
-        let span = self.live.get(start)?;
-        (address < span.end()).then_some(id)
+        self.near(address).map(|(_, _, id)| id)
+    }
+
+    /// The live span that holds an address.
+    fn near(&self, address: u64) -> Option<Near> {
+        // Small blocks lie in ranges of 2 MiB.
+        let slot = self.near.get((address >> 21) as usize % NEAR)?;
+        if let Some(known) = slot.get().filter(|n| n.0 <= address && address < n.1) {
+            return Some(known);
+        }
+        let (&start, &id) = self.span_ids.range(..=address).next_back()?;
+        let end = self.live.get(&start)?.end();
+        let found = (address < end).then_some((start, end, id));
+        slot.set(found);
+        found
     }
 
     fn event(&mut self, at: TraceId, row: &TraceRow) {
@@ -383,10 +414,9 @@ impl Player<'_> {
 
     /// Makes a range free and merges it with its free neighbours in the same span.
     fn give_back(&mut self, address: u64, size: u64) {
-        let Some(span) = spans::holding(&self.live, address) else {
+        let Some((low, high, _)) = self.near(address) else {
             return;
         };
-        let (low, high) = (span.address, span.end());
         let (mut start, mut end) = (address, address.saturating_add(size).min(high));
         if let Some((&left, &length)) = self.free.range(low..address).next_back()
             && left.saturating_add(length) >= address

@@ -7,7 +7,7 @@ use crate::container::varint::unzigzag;
 use crate::error::Result;
 use crate::model::snapshot::{Action, StackId, StreamIndex, TraceEvents, TraceId};
 use crate::model::{Bytes, StringId};
-use crate::pause::{PIECE, Pauses};
+use crate::pause::{PIECE, Pauses, piece};
 
 /// How many rows the other tables have, for the checks of ids.
 pub(super) struct Limits {
@@ -31,12 +31,15 @@ impl Columns<'_> {
         mut take: impl FnMut(u64) -> Option<()>,
     ) -> Result<()> {
         let mut codes = self.codes(name, rows)?;
-        for row in 0..rows as usize {
-            if row % PIECE == 0 {
-                pauses.here().await;
-            }
-            let code = codes.next()?;
-            take(code).ok_or_else(|| codes.bad("values of the tables"))?;
+        for start in (0..rows as usize).step_by(PIECE) {
+            pauses.here().await;
+            piece(|| {
+                for _ in start..(start + PIECE).min(rows as usize) {
+                    let code = codes.next()?;
+                    take(code).ok_or_else(|| codes.bad("values of the tables"))?;
+                }
+                Ok(())
+            })?;
         }
         codes.end()
     }
@@ -149,34 +152,37 @@ impl Columns<'_> {
         events.pool.reserve_exact(n);
         let mut last = vec![Last::default(); addresses.len()];
         let mut place = 0usize;
-        for row in 0..n {
-            if row % PIECE == 0 {
-                pauses.here().await;
-            }
-            if let Some(new) = address.next()?.checked_sub(1) {
-                place = usize::try_from(new).unwrap_or(usize::MAX);
-            }
-            let (Some(&at), Some(now)) = (addresses.get(place), last.get_mut(place)) else {
-                return Err(address.bad("values of the tables"));
-            };
-            if let Some(new) = size.next()?.checked_sub(1) {
-                now.size = new;
-            }
-            // One up for "not the same", and once more for "not absent".
-            if let Some(code) = stack.below(limits.stacks + 2)?.checked_sub(1) {
-                now.stack = code.checked_sub(1).unwrap_or(StackId::ABSENT);
-            }
-            if let Some(code) = stream.below(limits.streams.max(1) + 1)?.checked_sub(1) {
-                now.stream = u16::try_from(code).unwrap_or(u16::MAX);
-            }
-            if let Some(code) = pool.below(limits.pools + 2)?.checked_sub(1) {
-                now.pool = code.checked_sub(1).unwrap_or(u32::MAX);
-            }
-            events.address.push(at);
-            events.size.push(now.size);
-            events.stack.push(now.stack);
-            events.stream.push(StreamIndex(now.stream));
-            events.pool.push(now.pool);
+        for start in (0..n).step_by(PIECE) {
+            pauses.here().await;
+            piece(|| {
+                for _ in start..(start + PIECE).min(n) {
+                    if let Some(new) = address.next()?.checked_sub(1) {
+                        place = usize::try_from(new).unwrap_or(usize::MAX);
+                    }
+                    let (Some(&at), Some(now)) = (addresses.get(place), last.get_mut(place)) else {
+                        return Err(address.bad("values of the tables"));
+                    };
+                    if let Some(new) = size.next()?.checked_sub(1) {
+                        now.size = new;
+                    }
+                    // One up for "not the same", and once more for "not absent".
+                    if let Some(code) = stack.below(limits.stacks + 2)?.checked_sub(1) {
+                        now.stack = code.checked_sub(1).unwrap_or(StackId::ABSENT);
+                    }
+                    if let Some(code) = stream.below(limits.streams.max(1) + 1)?.checked_sub(1) {
+                        now.stream = u16::try_from(code).unwrap_or(u16::MAX);
+                    }
+                    if let Some(code) = pool.below(limits.pools + 2)?.checked_sub(1) {
+                        now.pool = code.checked_sub(1).unwrap_or(u32::MAX);
+                    }
+                    events.address.push(at);
+                    events.size.push(now.size);
+                    events.stack.push(now.stack);
+                    events.stream.push(StreamIndex(now.stream));
+                    events.pool.push(now.pool);
+                }
+                Ok(())
+            })?;
         }
         address.end()?;
         size.end()?;

@@ -319,7 +319,8 @@ impl Memory {
     pub fn live(&self, slot: usize) -> Vec<u32> {
         let mut out = Vec::new();
         let stacked = self.analysis.stacked();
-        stacked.walk(&[self.sample(slot)], |_, ids| out.extend(ids));
+        let sample = [self.sample(slot)];
+        stacked.walk(&sample, |_, parts| out.extend(parts.map(|(id, _)| id)));
         out
     }
 
@@ -380,12 +381,9 @@ impl Memory {
             .iter()
             .map(|c| (c.reserved as f64 / top as f64 * height as f64) as usize)
             .collect();
-        narrow.over(columns.len(), stride, |x, up| {
-            if heights.get(x).is_some_and(|&h| up < h) {
-                theme.reserved
-            } else {
-                theme.ground
-            }
+        narrow.over(columns.len(), stride, |x| {
+            let rows = heights.get(x).copied().unwrap_or(0);
+            (rows, theme.reserved, theme.ground)
         })
     }
 
@@ -397,14 +395,14 @@ impl Memory {
         let stacked = self.analysis.stacked();
         let mut out = vec![[0u64; Category::ALL.len()]; slots.len()];
         let samples: Vec<usize> = slots.iter().map(|&s| self.sample(s)).collect();
-        stacked.walk(&samples, |column, ids| {
+        stacked.walk(&samples, |column, parts| {
             let Some(sums) = out.get_mut(column) else {
                 return;
             };
-            for id in ids {
+            for (id, bytes) in parts {
                 let shade = shades.get(id as usize).copied().unwrap_or(0);
                 if let Some(sum) = sums.get_mut(usize::from(shade) / SHADES.len()) {
-                    *sum = sum.saturating_add(stacked.size(id));
+                    *sum = sum.saturating_add(bytes);
                 }
             }
         });
