@@ -30,6 +30,10 @@ pub enum Apart {
 /// Whether a rank came from a runtime report.
 #[must_use]
 pub fn has_events(rank: &Rank) -> bool {
+    #[cfg(feature = "snapshot")]
+    if rank.recording.is_some() {
+        return true;
+    }
     !rank.events.is_empty()
         || !rank.recorded_top.is_empty()
         || rank.recorded_peak.is_some()
