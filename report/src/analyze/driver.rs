@@ -204,3 +204,95 @@ pub fn peak(rank: &Rank) -> Option<Split> {
 pub fn end(rank: &Rank) -> Option<Split> {
     at(rank, *moments(rank).last()?)
 }
+
+/// Who a layer of [`Layers`] stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Layer {
+    /// The framework's allocator.
+    Reserved,
+    /// A library.
+    Library(String),
+    /// Libraries beyond the first few.
+    OtherLibraries,
+    /// The process's context.
+    Context,
+    /// Other processes.
+    Others,
+    /// What nobody stated.
+    Rest,
+}
+
+/// The device's memory over time, as layers that sum to what was in use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// Moments, ns since the recording began.
+    pub time_ns: Vec<u64>,
+    /// Each layer with its bytes at each moment, from the bottom up.
+    pub layers: Vec<(Layer, Vec<u64>)>,
+}
+
+/// Libraries with a layer of their own.
+const OWN: usize = 6;
+
+/// The layers at no more than `most` moments; of those that fall together the highest is kept.
+#[must_use]
+pub fn layers(rank: &Rank, most: usize) -> Layers {
+    let all = moments(rank);
+    let (Some(&first), Some(&last)) = (all.first(), all.last()) else {
+        return Layers::default();
+    };
+    let span = u128::from(last - first) + 1;
+    let bucket = |t: u64| u128::from(t - first) * most.max(1) as u128 / span;
+    let height = |s: &Split| {
+        let parts: u64 = s
+            .libraries
+            .iter()
+            .map(|p| p.bytes)
+            .fold(0, u64::saturating_add);
+        s.device_used
+            .unwrap_or(0)
+            .max(parts.saturating_add(s.reserved.unwrap_or(0)))
+    };
+    let mut kept: Vec<Split> = Vec::new();
+    for t in all {
+        let Some(split) = at(rank, t) else { continue };
+        match kept.last_mut() {
+            Some(before) if bucket(before.time_ns) == bucket(t) => {
+                if height(&split) > height(before) {
+                    *before = split;
+                }
+            }
+            _ => kept.push(split),
+        }
+    }
+    let mut libs: Vec<(String, u64)> = Vec::new();
+    for part in kept.iter().flat_map(|s| &s.libraries) {
+        match libs.iter_mut().find(|l| l.0 == part.lib) {
+            Some(lib) => lib.1 = lib.1.max(part.bytes),
+            None => libs.push((part.lib.clone(), part.bytes)),
+        }
+    }
+    libs.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    libs.truncate(OWN);
+    let own = |lib: &str| libs.iter().any(|l| l.0 == lib);
+    let of = |s: &Split, pick: &dyn Fn(&str) -> bool| {
+        let parts = s.libraries.iter().filter(|p| pick(&p.lib));
+        parts.map(|p| p.bytes).fold(0, u64::saturating_add)
+    };
+    let column = |f: &dyn Fn(&Split) -> u64| kept.iter().map(f).collect::<Vec<u64>>();
+    let mut layers = vec![(Layer::Reserved, column(&|s| s.reserved.unwrap_or(0)))];
+    for (lib, _) in &libs {
+        let bytes = column(&|s| of(s, &|l| l == lib));
+        layers.push((Layer::Library(lib.clone()), bytes));
+    }
+    layers.push((Layer::OtherLibraries, column(&|s| of(s, &|l| !own(l)))));
+    layers.push((Layer::Context, column(&|s| s.context.unwrap_or(0))));
+    layers.push((Layer::Others, column(&|s| s.others.unwrap_or(0))));
+    let rest = |s: &Split| s.rest.and_then(|r| u64::try_from(r).ok()).unwrap_or(0);
+    layers.push((Layer::Rest, column(&rest)));
+    layers.retain(|(_, bytes)| bytes.iter().any(|&b| b > 0));
+    Layers {
+        time_ns: kept.iter().map(|s| s.time_ns).collect(),
+        layers,
+    }
+}

@@ -7,6 +7,8 @@ mod modules;
 mod order;
 mod phases;
 #[cfg(feature = "snapshot")]
+mod recorded;
+#[cfg(feature = "snapshot")]
 mod segments;
 #[cfg(feature = "snapshot")]
 mod series;
@@ -32,6 +34,8 @@ pub use holders::HolderRows;
 pub use modules::ModuleRows;
 pub use order::order;
 pub use phases::PhaseRows;
+#[cfg(feature = "snapshot")]
+pub use recorded::{DriverRows, InventoryRows, NameSumRows, RankRows, recording_facts};
 #[cfg(feature = "snapshot")]
 pub use segments::{PinRows, SegmentRows};
 #[cfg(feature = "snapshot")]
