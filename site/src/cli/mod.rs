@@ -6,6 +6,7 @@ mod compare;
 mod export;
 mod failure;
 mod library;
+mod finalize;
 mod lines;
 mod memory;
 mod record;
@@ -19,6 +20,7 @@ mod stats;
 mod summary;
 mod trace;
 mod viewer;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -68,6 +70,8 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Lines(a) => lines::lines(&a),
         Verb::Export(a) => export::export(&a),
         Verb::Compare(a) => compare::compare(&a),
+        Verb::Finalize(a) => finalize::finalize(&a),
+        Verb::Watch(a) => watch::watch(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.

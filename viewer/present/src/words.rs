@@ -436,6 +436,11 @@ snapshot {
     DiffCountA: "allocations A", "A 分配数";
     Recorded: "recorded", "已记录";
     WhyRecorded: "the recorder knew the tensor by name and address", "记录器已知该张量的名称与地址";
+    Standing: "state", "状态";
+    StepTime: "step time", "步时间";
+    DriverSays: "driver says", "驱动报告";
+    FailedRequests: "OOMs", "OOM 次数";
+    LastRecord: "last record", "最后记录";
     DeviceMemory: "Device memory", "设备显存";
     ByName: "By name", "按名称";
     DeviceUsed: "device used", "设备已用";

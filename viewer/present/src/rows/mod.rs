@@ -17,6 +17,8 @@ pub mod snapshot;
 mod steps;
 mod tensors;
 mod top;
+#[cfg(feature = "snapshot")]
+mod watch;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -43,6 +45,8 @@ pub use series::SeriesRows;
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;
+#[cfg(feature = "snapshot")]
+pub use watch::{Standing, WatchRows, Watched};
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
