@@ -201,6 +201,7 @@ impl Rows for InventoryRows {
 #[derive(Debug)]
 pub struct NameSumRows {
     rows: Vec<Sum>,
+    modules: bool,
 }
 
 impl NameSumRows {
@@ -213,7 +214,7 @@ impl NameSumRows {
         if modules {
             rows.sort_by_key(|r| std::cmp::Reverse(r.bytes));
         }
-        Self { rows }
+        Self { rows, modules }
     }
 
     /// The first rows.
@@ -226,7 +227,12 @@ impl NameSumRows {
 
 impl Rows for NameSumRows {
     fn name(&self) -> &'static str {
-        "by_name_sums"
+        // Two tables of one page: sorting one must not sort the other.
+        if self.modules {
+            "by_module_sums"
+        } else {
+            "by_kind_sums"
+        }
     }
 
     fn columns(&self) -> &'static [Column] {
