@@ -10,6 +10,8 @@ use report::model::{Rank, Report};
 use report::read::journal::{Part, main_of, processes, read};
 use report::read::{Input, runtime_report};
 
+use serde_json::Value;
+
 use crate::random::{Figures as Random, config, rank as any_rank};
 use crate::support::{FIXTURES, load, skipped};
 
@@ -300,6 +302,60 @@ fn two_writers_are_one_story() {
             .process,
         r.process
     );
+}
+
+/// Damaged bytes: read or refused, never a panic, and what was read survives every form it is kept in.
+#[test]
+fn damaged_journals_do_not_panic() {
+    let seed: Vec<u8> = run(true).into_iter().flat_map(|f| f.1).collect();
+    let mut random = crate::support::Random(0x4a6f);
+    for _ in 0..200 {
+        let mut bytes = seed.clone();
+        for _ in 0..=random.below(6) {
+            let at = random.below(bytes.len());
+            match random.below(3) {
+                0 => bytes[at] = random.next() as u8,
+                1 => bytes[at] ^= 1 << random.below(8),
+                _ => drop(bytes.drain(at..(at + 9).min(bytes.len()))),
+            }
+        }
+        crate::bodies::journal(&bytes);
+    }
+}
+
+fn schema(name: &str) -> jsonschema::Validator {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../collector/schema");
+    let text = std::fs::read(format!("{folder}/{name}.v1.schema.json")).unwrap();
+    jsonschema::validator_for(&serde_json::from_slice(&text).unwrap()).unwrap()
+}
+
+/// What the recorder writes and what comes of it are as the schemas say, and so is the public MemScope's.
+#[test]
+fn schemas_hold() {
+    let files = run(true);
+    let record = schema("journal");
+    for line in files.iter().flat_map(|f| f.1.split(|&b| b == b'\n')) {
+        if !line.is_empty() {
+            let value: Value = serde_json::from_slice(line).unwrap();
+            record
+                .validate(&value)
+                .unwrap_or_else(|e| panic!("{value}: {e}"));
+        }
+    }
+    let bad = serde_json::json!({"k": "sample", "seq": 1, "t": 2, "allocated": -1});
+    assert!(!record.is_valid(&bad));
+    let report = schema("runtime_report");
+    for fixture in FIXTURES {
+        let value: Value = serde_json::from_slice(&crate::support::bytes(fixture)).unwrap();
+        report
+            .validate(&value)
+            .unwrap_or_else(|e| panic!("{fixture}: {e}"));
+    }
+    let (text, _) = rewritten(&read("journal", parts(&files)).unwrap());
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    report.validate(&value).unwrap_or_else(|e| panic!("{e}"));
+    value["memscope"]["version"] = 2.into();
+    assert!(!report.is_valid(&value));
 }
 
 fn rewritten(rank: &Rank) -> (String, Rank) {
