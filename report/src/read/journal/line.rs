@@ -65,6 +65,8 @@ pub(super) fn some(keys: &Map<String, Value>, key: &str) -> Option<String> {
 pub(super) struct Lines<'a> {
     source: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
+    /// What one read brings.
+    chunk: Vec<u8>,
     at: usize,
     ended: bool,
     /// Offset of `buffer[at]`.
@@ -77,6 +79,7 @@ impl<'a> Lines<'a> {
         Self {
             source,
             buffer: Vec::new(),
+            chunk: vec![0; 64 << 10],
             at: 0,
             ended: false,
             offset: 0,
@@ -91,18 +94,15 @@ impl<'a> Lines<'a> {
         }
         self.buffer.drain(..self.at);
         self.at = 0;
-        let old = self.buffer.len();
-        self.buffer.resize(old + (256 << 10), 0);
-        let read = loop {
-            let into = self.buffer.get_mut(old..).unwrap_or_default();
-            match self.source.read(into) {
+        let n = loop {
+            match self.source.read(&mut self.chunk) {
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                done => break done,
+                done => break done?,
             }
         };
-        self.buffer.truncate(old + *read.as_ref().unwrap_or(&0));
-        let n = read?;
-        self.crc.update(self.buffer.get(old..).unwrap_or_default());
+        let read = self.chunk.get(..n).unwrap_or_default();
+        self.crc.update(read);
+        self.buffer.extend_from_slice(read);
         self.ended = n == 0;
         Ok(n > 0)
     }
