@@ -66,10 +66,7 @@ fn a_run_is_finalised_and_stays_as_it_is() {
     assert_eq!(json["ranks"].as_array().unwrap().len(), 2);
     assert_eq!(json["ranks"][1]["recording"]["ending"]["step"], 2);
     let text = memscope(["summary", dir.path().to_str().unwrap()]);
-    assert!(
-        text.ok()
-            .contains("ncomplete recording: it died in step 2")
-    );
+    assert!(text.ok().contains("ncomplete recording: it died in step 2"));
     assert!(text.ok().contains("Rank 1 peaks highest: 1.00 GiB above"));
 
     // One file of the journal is enough to name it.
