@@ -29,6 +29,9 @@ pub struct DriverRows {
     total: Option<u64>,
 }
 
+/// A figure of a moment, bytes.
+type Pick = fn(&Split) -> Option<i64>;
+
 fn signed(bytes: Option<u64>) -> Option<i64> {
     bytes.and_then(|b| i64::try_from(b).ok())
 }
@@ -40,7 +43,7 @@ impl DriverRows {
         let (peak, end) = (driver::peak(rank), driver::end(rank));
         let figure = |s: &Option<Split>, f: fn(&Split) -> Option<i64>| s.as_ref().and_then(f);
         let mut rows = Vec::new();
-        let fixed: [(Word, fn(&Split) -> Option<i64>); 5] = [
+        let fixed: [(Word, Pick); 5] = [
             (Word::DeviceUsed, |s| signed(s.device_used)),
             (Word::AllocatorReserved, |s| signed(s.reserved)),
             (Word::DriverContext, |s| signed(s.context)),
