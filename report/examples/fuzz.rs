@@ -257,6 +257,19 @@ fn run(what: &str, body: fn(&[u8]), bytes: &[u8]) {
     }
 }
 
+/// A short journal with a record of every kind that figures come from.
+const JOURNAL: &[u8] = br#"{"k":"header","seq":0,"t":100,"v":1,"writer":"python","pid":7,"realtime":900,"rank":0,"device":0,"devices":[{"ordinal":0,"name":"X","total":1000}]}
+{"k":"inventory","seq":1,"t":110,"at":"step_end","items":[{"kind":"parameter","name":"a.w","shape":[2,3],"bytes":24,"storage":"0x7f00","storage_bytes":48,"device":"cuda:0"}]}
+{"k":"sample","seq":2,"t":120,"step":0,"phase":"forward","edge":"step_start","allocated":10,"reserved":20,"max_allocated":12,"device_used":90}
+{"k":"module","seq":3,"t":130,"edge":"pre","call":1,"name":"a","allocated":10,"reserved":20}
+{"k":"module","seq":4,"t":140,"edge":"post","call":1,"name":"a","allocated":14,"reserved":20,"outputs":[{"name":"o","shape":[1],"dtype":"f","bytes":4}]}
+{"k":"live","seq":5,"t":150,"by":[{"lib":"/x/libnccl.so","kind":"device","bytes":30,"count":1}],"device_used":99,"context":9}
+{"k":"alloc","seq":6,"t":160,"api":"cuMemAlloc_v2","ptr":"0x1","size":30,"rc":0,"bt":[["l","0x1"]]}
+{"k":"oom","seq":7,"t":170,"source":"torch","requested":5,"allocated":14,"step":0,"stack":["f"]}
+{"k":"overhead","seq":8,"t":180,"records":8,"native_ns":100,"hook_ns":200,"steps":1,"step_ns":1000}
+{"k":"footer","seq":9,"t":190,"reason":"exit"}
+"#;
+
 fn main() {
     let (mut seconds, mut random, mut files, mut only) = (60, Random(0x5eed), Vec::new(), None);
     let mut args = std::env::args().skip(1);
@@ -273,6 +286,7 @@ fn main() {
         let bytes = std::fs::read(path).expect("the input");
         bodies::snapshot(&bytes);
         bodies::container(&bytes);
+        bodies::journal(&bytes);
         return;
     }
     if files.is_empty() {
@@ -306,6 +320,7 @@ fn main() {
             run("container", bodies::container, &flipped(seed, &mut random));
             of_containers += 1;
         }
+        run("journal", bodies::journal, &flipped(JOURNAL, &mut random));
     }
     println!(
         "{of_pickles} pickles, of which {read} were read, and {of_containers} containers from {} seeds: nothing failed",

@@ -15,6 +15,7 @@
 //!
 //! * [`model`]: the tables, one a file. Columns, interned strings, newtype ids.
 //! * [`read`]: one source format a file; each turns bytes into a [`model::Rank`].
+//! * `write`: tables as `runtime_report.json` (feature `snapshot`).
 //! * [`container`]: the packed form that an HTML report carries, and back.
 //! * [`mod@merge`]: several inputs of one rank become one.
 //! * [`mod@pause`]: long work in pieces, for a page that must not freeze.
@@ -40,5 +41,7 @@ pub mod merge;
 pub mod model;
 pub mod pause;
 pub mod read;
+#[cfg(feature = "snapshot")]
+pub mod write;
 
 pub use error::Error;

@@ -30,6 +30,10 @@ pub enum Apart {
 /// Whether a rank came from a runtime report.
 #[must_use]
 pub fn has_events(rank: &Rank) -> bool {
+    #[cfg(feature = "snapshot")]
+    if rank.recording.is_some() {
+        return true;
+    }
     !rank.events.is_empty()
         || !rank.recorded_top.is_empty()
         || rank.recorded_peak.is_some()
@@ -141,6 +145,52 @@ pub fn together(ranks: Vec<Rank>) -> Vec<Rank> {
     out.extend(base.map(|base| (at, base)));
     out.sort_by_key(|(i, _)| *i);
     out.into_iter().map(|(_, rank)| rank).collect()
+}
+
+/// Of a journal and the runtime reports that lie in the same folder, what tells more: the report where
+/// it was made from this journal's last record or a later one, else the journal. Also the names of what
+/// was left out because it is older than the journal.
+#[cfg(feature = "snapshot")]
+#[must_use]
+pub fn newest(ranks: Vec<Rank>) -> (Vec<Rank>, Vec<String>) {
+    use crate::read::journal::FORMAT;
+    let journal = |r: &Rank| r.source.format == FORMAT;
+    let begun = |r: &Rank| {
+        let recording = r.recording.as_ref()?;
+        let process = &recording.process;
+        let clock = recording.clock.monotonic_ns;
+        Some((
+            process.boot.clone(),
+            process.host.clone(),
+            process.pid,
+            clock,
+        ))
+    };
+    let end = |r: &Rank| {
+        let recording = r.recording.as_ref()?;
+        Some((recording.complete, recording.ending.time_ns))
+    };
+    if !ranks.iter().any(journal) {
+        return (ranks, Vec::new());
+    }
+    let made = |report: &Rank, journal: &Rank| {
+        begun(report).is_some() && begun(report) == begun(journal) && end(report) >= end(journal)
+    };
+    let mut stays: Vec<bool> = vec![true; ranks.len()];
+    let mut left = Vec::new();
+    for (i, rank) in ranks.iter().enumerate() {
+        if journal(rank) {
+            let newer = |r: &&Rank| !journal(r) && has_events(r) && made(r, rank);
+            if ranks.iter().any(|r| newer(&r)) {
+                stays[i] = false;
+            }
+        } else if has_events(rank) && !ranks.iter().any(|j| journal(j) && made(rank, j)) {
+            stays[i] = false;
+            left.push(rank.source.name.clone());
+        }
+    }
+    let kept = ranks.into_iter().zip(stays).filter(|(_, stays)| *stays);
+    (kept.map(|(rank, _)| rank).collect(), left)
 }
 
 /// Which of several snapshots of a folder is the run's own.

@@ -4,6 +4,7 @@
 //! * [`input`]: finding, naming and reading what is given.
 //! * [`output`]: files that are whole or not there.
 //! * [`pack`]: the one HTML file.
+//! * [`watch`]: running ranks.
 //!
 //! Figures come from `report`, words from `present`; this crate opens files and writes them.
 
@@ -12,5 +13,6 @@ pub mod input;
 pub mod output;
 pub mod pack;
 pub mod progress;
+pub mod watch;
 
 pub use cli::run;

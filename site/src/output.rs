@@ -39,6 +39,7 @@ impl Target {
         inputs.iter().find(|i| match &i.place {
             Place::Stdin => false,
             Place::File(input) => same(path, input),
+            Place::Journal(all) => all.iter().flatten().any(|input| same(path, input)),
         })
     }
 }
@@ -163,6 +164,18 @@ impl Output {
     /// # Errors
     /// [`Error::System`]; the target is then as it was.
     pub fn commit(self) -> Result<(), Error> {
+        self.finish(false)
+    }
+
+    /// As [`Self::commit`], and on the disk when this returns: the file, then the name that it took.
+    ///
+    /// # Errors
+    /// [`Error::System`]; the target is then as it was.
+    pub fn commit_synced(self) -> Result<(), Error> {
+        self.finish(true)
+    }
+
+    fn finish(self, sync: bool) -> Result<(), Error> {
         let (shown, result) = match self.0 {
             Kind::Stdout(mut stdout) => ("stdout".to_owned(), stdout.flush()),
             Kind::Direct { mut file, shown } => (shown, file.flush()),
@@ -174,10 +187,20 @@ impl Output {
                 let whole = temporary
                     .into_inner()
                     .map_err(io::IntoInnerError::into_error);
-                (
-                    shown,
-                    whole.and_then(|file| file.persist(path).map(drop).map_err(|e| e.error)),
-                )
+                let put = |file: NamedTempFile| -> io::Result<()> {
+                    if sync {
+                        file.as_file().sync_all()?;
+                    }
+                    file.persist(&path).map_err(|e| e.error)?;
+                    match path.parent().filter(|_| sync) {
+                        Some(parent) if !parent.as_os_str().is_empty() => {
+                            File::open(parent)?.sync_all()
+                        }
+                        Some(_) => File::open(".")?.sync_all(),
+                        None => Ok(()),
+                    }
+                };
+                (shown, whole.and_then(put))
             }
         };
         result.map_err(|source| Error::System { shown, source })

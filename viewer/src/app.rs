@@ -80,6 +80,10 @@ fn App(state: State) -> impl IntoView {
                         View::Lines => view! { <views::snapshot::Lines state=state/> }.into_any(),
                         #[cfg(feature = "snapshot")]
                         View::Series => view! { <views::snapshot::Series state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::Device => view! { <views::snapshot::DeviceView state=state/> }.into_any(),
+                        #[cfg(feature = "snapshot")]
+                        View::ByName => view! { <views::snapshot::ByName state=state/> }.into_any(),
                         #[cfg(not(feature = "snapshot"))]
                         View::Series => ().into_any(),
                         #[cfg(not(feature = "snapshot"))]

@@ -32,6 +32,12 @@ pub enum View {
     Lines,
     /// Memory by category, of a profiler's timeline.
     Series,
+    /// The device's memory by who holds it, of a recording.
+    #[cfg(feature = "snapshot")]
+    Device,
+    /// Parameters, gradients and so on by name, of a recording.
+    #[cfg(feature = "snapshot")]
+    ByName,
     /// What holds the peak, and growth.
     #[default]
     Peak,
@@ -51,7 +57,7 @@ pub enum View {
 
 impl View {
     /// In the order of the tabs and of the keys 1 to 9.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; if cfg!(feature = "snapshot") { 16 } else { 14 }] = [
         Self::Compare,
         Self::Live,
         Self::State,
@@ -65,6 +71,10 @@ impl View {
         Self::Top,
         Self::Modules,
         Self::Tensors,
+        #[cfg(feature = "snapshot")]
+        Self::Device,
+        #[cfg(feature = "snapshot")]
+        Self::ByName,
         Self::About,
     ];
 
@@ -79,6 +89,10 @@ impl View {
             Self::Lifetimes => "lifetimes",
             Self::Lines => "lines",
             Self::Series => "series",
+            #[cfg(feature = "snapshot")]
+            Self::Device => "device",
+            #[cfg(feature = "snapshot")]
+            Self::ByName => "names",
             Self::Peak => "peak",
             Self::Steps => "steps",
             Self::Phases => "phases",
@@ -99,6 +113,9 @@ impl View {
             // There when something is compared, see [`State::views`].
             Self::Compare => false,
             Self::Series => series,
+            // There when the rank was recorded, see [`State::views`].
+            #[cfg(feature = "snapshot")]
+            Self::Device | Self::ByName => false,
             _ => events || !(snapshot || series),
         }
     }
@@ -120,6 +137,10 @@ impl View {
             Self::Lifetimes => Word::Lifetimes,
             Self::Lines => Word::SourceLines,
             Self::Series => Word::ProfilerTimeline,
+            #[cfg(feature = "snapshot")]
+            Self::Device => Word::DeviceMemory,
+            #[cfg(feature = "snapshot")]
+            Self::ByName => Word::ByName,
             Self::Peak => Word::Holders,
             Self::Steps => Word::Steps,
             Self::Phases => Word::Phases,
@@ -390,7 +411,13 @@ impl State {
         let segments = false;
         View::ALL
             .into_iter()
-            .filter(|v| v.shows(events, snapshot, series) || (*v == View::Compare && compares))
+            .filter(|v| {
+                #[cfg(feature = "snapshot")]
+                if matches!(v, View::Device | View::ByName) {
+                    return self.recorded(*v);
+                }
+                v.shows(events, snapshot, series) || (*v == View::Compare && compares)
+            })
             .filter(|v| *v != View::State || segments)
             .collect()
     }

@@ -3,6 +3,8 @@
 //! Sums saturate at the range of their type instead of wrapping; on the way they are wide.
 
 pub mod diff;
+#[cfg(feature = "snapshot")]
+pub mod driver;
 pub mod growth;
 pub mod holders;
 pub mod levels;
@@ -11,6 +13,8 @@ pub mod pairing;
 pub mod path;
 pub mod peak;
 pub mod phases;
+#[cfg(feature = "snapshot")]
+pub mod recording;
 pub mod search;
 pub mod series;
 #[cfg(feature = "snapshot")]

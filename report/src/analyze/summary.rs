@@ -136,6 +136,10 @@ pub struct RankDetails {
     pub top_events: Vec<TopRow>,
     /// Every module, parents before children.
     pub modules: Vec<ModuleRow>,
+    /// What a recorder of MemScope adds; absent without one.
+    #[cfg(feature = "snapshot")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<super::recording::Told>,
     /// Facts about the run.
     pub metadata: Facts,
     /// The source's comparisons.
@@ -379,6 +383,8 @@ fn details(of: &Rank) -> RankDetails {
                 }
             })
             .collect(),
+        #[cfg(feature = "snapshot")]
+        recording: super::recording::Told::of(of),
         metadata: Facts(of.metadata.clone()),
         comparisons: Facts(of.comparisons.clone()),
     }

@@ -156,11 +156,11 @@ impl Container {
         };
         // Half a rank would look like a whole one.
         #[cfg(not(feature = "snapshot"))]
-        if entry.unread.is_some() {
+        if entry.unread.is_some() || entry.columns.iter().any(|c| c.name == super::RECORDING) {
             return Err(Error::Unsupported {
                 name: self.name.clone(),
                 expected: "a runtime report".to_owned(),
-                found: "a memory snapshot, which this page's viewer does not show: open the file \
+                found: "a recording, which this page's viewer does not show: open the file \
                         itself, or drop it on the page that `memscope viewer` writes"
                     .to_owned(),
             });
@@ -179,6 +179,8 @@ impl Container {
             recorded_top: columns.events("top", entry.recorded_top)?,
             tensors: columns.tensors()?,
             snapshot: None,
+            #[cfg(feature = "snapshot")]
+            recording: columns.recording()?,
         };
         Ok(rank)
     }
@@ -309,6 +311,23 @@ impl Columns<'_> {
                     .ok_or_else(|| self.bad(name, &format!("ids below {limit}")))
             })
             .collect()
+    }
+
+    /// What a recorder knows, where there is something.
+    #[cfg(feature = "snapshot")]
+    fn recording(&self) -> Result<Option<crate::model::recording::Recording>> {
+        if !self
+            .entry
+            .columns
+            .iter()
+            .any(|c| c.name == super::RECORDING)
+        {
+            return Ok(None);
+        }
+        let slab = self.of.slab(self.find(super::RECORDING)?)?;
+        let recording = serde_json::from_slice(&slab);
+        let recording = recording.map_err(|_| self.bad(super::RECORDING, "a recording as JSON"))?;
+        Ok(Some(recording))
     }
 
     fn series(&self, rows: u64) -> Result<Series> {

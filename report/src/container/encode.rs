@@ -44,6 +44,12 @@ pub fn pack(report: &Report, generator: &str, level: Level) -> Result<Vec<u8>, s
             columns.push(store(slab, &mut body, level));
         }
         #[cfg(feature = "snapshot")]
+        if let Some(recording) = &rank.recording {
+            let json = serde_json::to_vec(recording)?;
+            let slab = slab(super::RECORDING, Coding::Raw, &[], json.len(), json);
+            columns.push(store(slab, &mut body, level));
+        }
+        #[cfg(feature = "snapshot")]
         let snapshot = rank.snapshot.as_ref().map(|snapshot| {
             let (facts, slabs) = super::snapshot::slabs(snapshot);
             for slab in slabs {

@@ -66,6 +66,10 @@ pub struct Headline {
     pub peak_allocated: Option<u64>,
     /// Peak reserved, bytes.
     pub peak_reserved: Option<u64>,
+    /// When it was recorded, and how much of the device was in use.
+    #[cfg(feature = "snapshot")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<crate::analyze::recording::Span>,
 }
 
 impl Headline {
@@ -82,6 +86,10 @@ impl Headline {
                 steps: figures.steps.len() as u64,
                 peak_allocated: figures.peak_allocated.map(|p| p.bytes),
                 peak_reserved: figures.peak_reserved.map(|p| p.bytes),
+                span: rank
+                    .recording
+                    .as_ref()
+                    .map(crate::analyze::recording::Span::of),
             };
         }
         Self {
@@ -89,6 +97,11 @@ impl Headline {
             steps: steps::count(&steps::steps(rank)) as u64,
             peak_allocated: peak.allocated.map(|p| p.bytes),
             peak_reserved: peak.reserved.map(|p| p.bytes),
+            #[cfg(feature = "snapshot")]
+            span: rank
+                .recording
+                .as_ref()
+                .map(crate::analyze::recording::Span::of),
         }
     }
 }

@@ -34,5 +34,7 @@ pub use snapshot::SnapshotEntry;
 pub const MAGIC: &[u8; 8] = b"MEMSCOPE";
 /// The format version that this build writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
+/// The slab that holds what a recorder of MemScope knows, as JSON.
+const RECORDING: &str = "recording";
 /// Bytes before the header.
 const PREFIX: usize = 24;

@@ -7,6 +7,8 @@ mod events;
 mod figures;
 mod metadata;
 mod rank;
+#[cfg(feature = "snapshot")]
+pub mod recording;
 mod series;
 mod skipped;
 pub mod snapshot;

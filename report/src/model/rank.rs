@@ -59,6 +59,9 @@ pub struct Rank {
     pub snapshot: Option<Snapshot>,
     /// Memory by category, of a profiler's memory timeline.
     pub series: Option<Series>,
+    /// What a recorder of MemScope knows beyond the public schema.
+    #[cfg(feature = "snapshot")]
+    pub recording: Option<super::recording::Recording>,
     /// What could not be used.
     pub skipped: Skipped,
 }

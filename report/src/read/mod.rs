@@ -8,6 +8,8 @@
 #[cfg(feature = "snapshot")]
 pub mod compressed;
 pub mod html;
+#[cfg(feature = "snapshot")]
+pub mod journal;
 pub(crate) mod json;
 #[cfg(feature = "snapshot")]
 pub mod kineto;
@@ -61,6 +63,9 @@ pub enum Format {
     /// A memory timeline of PyTorch's profiler: see [`memory_timeline`].
     #[cfg(feature = "snapshot")]
     MemoryTimeline,
+    /// A recorder's journal: see [`journal`].
+    #[cfg(feature = "snapshot")]
+    Journal,
     /// Any of the others, compressed: see [`compressed`].
     #[cfg(feature = "snapshot")]
     Compressed,
@@ -88,6 +93,11 @@ impl Format {
             if let [0x80, _, ..] = head {
                 return Ok(Self::Snapshot);
             }
+            // A file system that lost its power leaves NULs ahead of the records.
+            let zeros = text.iter().take_while(|b| **b == 0).count();
+            if journal::begins(text.get(zeros..).unwrap_or_default().trim_ascii_start()) {
+                return Ok(Self::Journal);
+            }
             if list_of_lists(text) {
                 return Ok(Self::MemoryTimeline);
             }
@@ -107,7 +117,7 @@ impl Format {
         Err(Error::Unsupported {
             name: name.to_owned(),
             expected: if cfg!(feature = "snapshot") {
-                "a runtime_report.json, a PyTorch memory snapshot, a trace or memory timeline of \
+                "a runtime_report.json, a journal, a PyTorch memory snapshot, a trace or memory timeline of \
                  its profiler, a .memscope container or an HTML report of MemScope"
             } else {
                 "a runtime_report.json, a .memscope container or an HTML report of MemScope"
@@ -207,6 +217,7 @@ pub fn read(input: Input<'_>) -> Result<Report> {
         | Format::SnapshotJson
         | Format::Trace
         | Format::MemoryTimeline
+        | Format::Journal
         | Format::Compressed => read_sized(input.name, input.bytes, Some(input.bytes.len() as u64)),
         Format::RuntimeReport => read_runtime_report(input.name, input.bytes),
         Format::Container => container::Container::open(input.name, input.bytes.to_vec())?.report(),

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::{
-    DETECT_BYTES, Format, Input, compressed, kineto, memory_timeline, read, read_runtime_report,
-    snapshot,
+    DETECT_BYTES, Format, Input, compressed, journal, kineto, memory_timeline, read,
+    read_runtime_report, snapshot,
 };
 use crate::error::Result;
 use crate::model::Report;
@@ -47,6 +47,17 @@ pub fn read_sized(name: &str, source: impl Read, size: Option<u64>) -> Result<Re
         Format::SnapshotJson => Ok(Report::of(vec![snapshot::read_json(name, source)?])),
         Format::Trace => Ok(Report::of(vec![kineto::read(name, source)?])),
         Format::MemoryTimeline => Ok(Report::of(vec![memory_timeline::read(name, source)?])),
+        Format::Journal => {
+            let part = journal::Part {
+                name: name
+                    .rsplit(['/', '\\'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+                source: Box::new(source),
+            };
+            Ok(Report::of(vec![journal::read(name, vec![part])?]))
+        }
         Format::Compressed => Err(Error::Unsupported {
             name: name.to_owned(),
             expected: "an input that is compressed once".to_owned(),

@@ -41,6 +41,32 @@ pub fn snapshot(bytes: &[u8]) {
     }
 }
 
+/// Any bytes as a file of a journal: the same in whatever pieces they come, packed and written without
+/// a loss.
+#[cfg(feature = "snapshot")]
+pub fn journal(bytes: &[u8]) {
+    use report::read::journal::{Part, read};
+    let of = |source| {
+        let name = "h-1-1.python.core.jsonl".to_owned();
+        read("fuzz", vec![Part { name, source }])
+    };
+    match (of(Box::new(bytes)), of(Box::new(Sevens(bytes)))) {
+        (Ok(rank), Ok(again)) => {
+            assert_eq!(rank, again);
+            let _ = report::analyze::driver::layers(&rank, 100);
+            let mut text = Vec::new();
+            report::write::runtime_report::write(&rank, &mut text).unwrap();
+            let back = report::read::runtime_report::read("fuzz", &text[..]).unwrap();
+            assert_eq!(back.recording, rank.recording);
+            let report = Report::of(vec![rank]);
+            everything(&report);
+            repack(&report);
+        }
+        (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+        (a, b) => panic!("whole {:?}, in pieces {:?}", a.err(), b.err()),
+    }
+}
+
 /// Asks every question about a snapshot: sums of groups and lines are those of the curves.
 #[cfg(feature = "snapshot")]
 pub fn snapshot_answers(rank: &Rank) {

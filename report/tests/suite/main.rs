@@ -11,6 +11,8 @@ mod bodies;
 mod container;
 mod diff;
 mod hostile;
+#[cfg(feature = "snapshot")]
+mod journal;
 mod messages;
 mod mutation;
 mod properties;

@@ -62,7 +62,7 @@ fn of_broken_json() {
 fn of_other_files() {
     let expected = |found: &str| {
         let snapshot = if cfg!(feature = "snapshot") {
-            " a PyTorch memory snapshot, a trace or memory timeline of its profiler,"
+            " a journal, a PyTorch memory snapshot, a trace or memory timeline of its profiler,"
         } else {
             ""
         };

@@ -28,6 +28,8 @@ const HELP: &str = "Examples:
   memscope summary runtime_report.json         the answer on the terminal
   memscope memory snapshot.pickle              what a PyTorch memory snapshot holds at its peak
   memscope compare before.pickle after.pickle  what is new, gone, grown, shrunk
+  memscope finalize memscope_outputs/          reports of a recorded run, killed or not
+  memscope watch memscope_outputs/             the same run while it goes
   memscope viewer -o viewer.html               a page on which reports are dropped
 
 Exit codes: 0 done, 1 the input is bad or the output cannot be written, 2 the call is bad.";
@@ -58,6 +60,10 @@ pub(super) enum Verb {
     Export(super::export::Export),
     /// Hold one recording against another: what is new, gone, grown, shrunk
     Compare(Compare),
+    /// Turn the journals that a recorder left into reports, also of a run that was killed
+    Finalize(super::finalize::Finalize),
+    /// Show allocated, reserved, peak and step time of every rank while it runs
+    Watch(super::watch::Watch),
     /// Write the viewer without data, onto which reports are dropped
     Viewer(Viewer),
     /// Print completions for a shell

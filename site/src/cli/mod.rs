@@ -5,11 +5,12 @@ mod args;
 mod compare;
 mod export;
 mod failure;
+mod finalize;
 mod library;
 mod lines;
 mod memory;
-mod record;
 mod python;
+mod record;
 mod render;
 mod run;
 mod segments;
@@ -19,6 +20,7 @@ mod stats;
 mod summary;
 mod trace;
 mod viewer;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -44,7 +46,9 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
     };
     // The verbs whose exit code is another program's.
     match &cli.verb {
-        Verb::Record(a) => return record::record(a).unwrap_or_else(|error| failure::report(&error)),
+        Verb::Record(a) => {
+            return record::record(a).unwrap_or_else(|error| failure::report(&error));
+        }
         Verb::Run(a) => return run::run(a).unwrap_or_else(|error| failure::report(&error)),
         _ => {}
     }
@@ -68,6 +72,8 @@ fn dispatch(cli: Cli) -> Result<()> {
         Verb::Lines(a) => lines::lines(&a),
         Verb::Export(a) => export::export(&a),
         Verb::Compare(a) => compare::compare(&a),
+        Verb::Finalize(a) => finalize::finalize(&a),
+        Verb::Watch(a) => watch::watch(&a),
         Verb::Viewer(a) => viewer::viewer(&a),
         Verb::Completions(a) => {
             // Into memory first: the generator panics when a pipe is closed.

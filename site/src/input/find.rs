@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Candidate, LOOKED_FOR, contents};
-use super::{Error, Input, Place, names, shown};
+use super::{Error, Input, Place, journal, names, shown};
 
 /// What the arguments gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,10 @@ pub fn find(arguments: &[PathBuf]) -> Result<Found, Error> {
             let folder = whole.parent().map(Path::to_owned);
             out.inputs.push(Input {
                 shown: shown(&file.path),
-                place: Place::File(file.path),
+                place: match file.journal {
+                    Some(processes) => Place::Journal(processes),
+                    None => Place::File(file.path),
+                },
                 name: String::new(),
                 rank: folder.as_deref().and_then(rank_number),
                 folder,
@@ -64,9 +67,11 @@ pub fn find(arguments: &[PathBuf]) -> Result<Found, Error> {
             for file in search(argument, &mut out.notes)? {
                 add(&mut out, file)?;
             }
+        } else if let Some(file) = journal::of_file(argument) {
+            // One file of a journal stands for the process's whole journal.
+            add(&mut out, file)?;
         } else {
-            let path = argument.clone();
-            add(&mut out, Candidate { path, sure: true })?;
+            add(&mut out, Candidate::file(argument.clone(), true))?;
         }
     }
     let mut names = names::apart(&paths, stdin).into_iter();
@@ -97,6 +102,7 @@ fn search(directory: &Path, notes: &mut Vec<String>) -> Result<Vec<Candidate>, E
     ranks.sort();
     let mut own = contents(directory).map_err(|e| cannot(directory, e))?;
     let mut out = std::mem::take(&mut own.files);
+    out.extend(journal::folder(directory));
     let mut said = own.notes;
     for (_, path) in ranks {
         let mut inside = contents(&path).map_err(|e| cannot(&path, e))?;

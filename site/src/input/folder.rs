@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is looked for in a directory, for messages.
-pub(super) const LOOKED_FOR: &str = "runtime_report.json, memory snapshots (*.pickle), trace.json \
+pub(super) const LOOKED_FOR: &str = "runtime_report.json, journals (journal/*.jsonl), memory snapshots (*.pickle), trace.json \
      and memory_timeline*.json, there and in its folders rankNNNNN";
 
 /// What a compressed file's name ends with.
@@ -19,6 +19,19 @@ pub(super) struct Candidate {
     /// Whether its name says what it is. Others may be somebody else's and are left out when they
     /// cannot be read.
     pub(super) sure: bool,
+    /// For a folder with journals: the files of each process.
+    pub(super) journal: Option<Vec<Vec<PathBuf>>>,
+}
+
+impl Candidate {
+    /// A file.
+    pub(super) fn file(path: PathBuf, sure: bool) -> Self {
+        Self {
+            path,
+            sure,
+            journal: None,
+        }
+    }
 }
 
 /// The inputs of one folder, the runtime report first, and what was passed over, for people.
@@ -104,12 +117,14 @@ pub(super) fn contents(folder: &Path) -> io::Result<Contents> {
         };
         match why {
             Some(why) => out.notes.push(format!("{shown} was left out: {why}")),
-            None => out.files.push(Candidate {
-                sure: matches!(kind, Kind::Report | Kind::Snapshot(0 | 1)),
-                path: folder.join(name),
-            }),
+            None => out.files.push(Candidate::file(
+                folder.join(name),
+                matches!(kind, Kind::Report | Kind::Snapshot(0 | 1)),
+            )),
         }
     }
+    out.files
+        .extend(super::journal::folder(&folder.join("journal")));
     Ok(out)
 }
 

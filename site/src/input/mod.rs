@@ -8,6 +8,7 @@
 
 mod find;
 mod folder;
+pub mod journal;
 mod names;
 mod read;
 
@@ -23,6 +24,8 @@ pub enum Place {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// The journals of a rank: the files of each process, in order of their starts.
+    Journal(Vec<Vec<PathBuf>>),
 }
 
 /// One input.

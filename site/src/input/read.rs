@@ -5,11 +5,11 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use report::container::Container;
-use report::merge::together;
+use report::merge::{newest, together};
 use report::model::{Rank, Report, Value};
 use report::read::{DETECT_BYTES, Format, html, read_runtime_report, read_sized};
 
-use super::{Error, Input, Place};
+use super::{Error, Input, Place, journal};
 use crate::progress::Progress;
 
 /// What reading gave.
@@ -52,7 +52,7 @@ pub fn read(inputs: &[Input], progress: &mut Progress) -> Result<Reading, Error>
     if let Some(error) = first_error.filter(|_| read.is_empty()) {
         return Err(error);
     }
-    let mut read = by_folder(inputs, read);
+    let mut read = by_folder(inputs, read, &mut out.notes);
     for (n, rank) in &mut read {
         let number = inputs.get(*n).and_then(|i| i.rank);
         if let Some(number) = number.and_then(|n| i64::try_from(n).ok())
@@ -75,7 +75,7 @@ struct Part {
 }
 
 /// Puts together what lies in one folder. Ranks keep the order of their first inputs.
-fn by_folder(inputs: &[Input], read: Vec<Part>) -> Vec<(usize, Rank)> {
+fn by_folder(inputs: &[Input], read: Vec<Part>, notes: &mut Vec<String>) -> Vec<(usize, Rank)> {
     let mut groups: Vec<(usize, Option<&Path>, Vec<Rank>)> = Vec::new();
     for part in read {
         let input = inputs.get(part.input).filter(|_| !part.whole);
@@ -87,8 +87,15 @@ fn by_folder(inputs: &[Input], read: Vec<Part>) -> Vec<(usize, Rank)> {
         }
     }
     let each = groups.into_iter();
-    each.flat_map(|(n, _, ranks)| together(ranks).into_iter().map(move |r| (n, r)))
-        .collect()
+    each.flat_map(|(n, _, ranks)| {
+        let (ranks, left) = newest(ranks);
+        notes.extend(left.iter().map(|name| {
+            let name = present::visible::short(name, 200);
+            format!("{name} was left out: the journal beside it is newer; give the file itself to see it")
+        }));
+        together(ranks).into_iter().map(move |r| (n, r))
+    })
+    .collect()
 }
 
 /// The ranks of one input, and whether it is a container.
@@ -98,6 +105,7 @@ fn one(input: &Input, progress: &mut Progress) -> Result<(Report, bool), Error> 
             progress.begin(&input.shown, None);
             content(input, std::io::stdin().lock(), None, progress)
         }
+        Place::Journal(processes) => Ok((journal::read(input, processes, progress)?, false)),
         Place::File(path) => {
             let cannot = |source| Error::Open {
                 shown: input.shown.clone(),

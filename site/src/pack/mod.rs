@@ -66,7 +66,7 @@ pub struct Page {
 
 /// Whether a rank has what only the program for snapshots shows.
 fn needs_whole(rank: &Rank) -> bool {
-    rank.snapshot.is_some() || rank.series.is_some()
+    rank.snapshot.is_some() || rank.series.is_some() || rank.recording.is_some()
 }
 
 impl Page {

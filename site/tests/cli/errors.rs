@@ -13,7 +13,7 @@ fn a_bad_input_is_one_line_and_exit_1() {
     put(dir.path(), "text.txt", "hello");
     put(dir.path(), "page.html", "<!doctype html><p>not ours</p>");
     put(dir.path(), "pickle.pickle", b"\x80\x02}q\x00.");
-    let expected = "expected a runtime_report.json, a PyTorch memory snapshot, a trace or memory \
+    let expected = "expected a runtime_report.json, a journal, a PyTorch memory snapshot, a trace or memory \
                     timeline of its profiler, a .memscope container or an HTML report of MemScope";
     for (name, start) in [
         (
@@ -72,7 +72,7 @@ fn a_directory_without_reports_says_what_was_looked_for() {
     put(dir.path(), "outputs/rankx/runtime_report.json", "{}");
     memscope_in(dir.path(), [SUMMARY, "outputs"]).fails(
         1,
-        "memscope: outputs: found no report there; looked for runtime_report.json, memory \
+        "memscope: outputs: found no report there; looked for runtime_report.json, journals (journal/*.jsonl), memory \
          snapshots (*.pickle), trace.json and memory_timeline*.json, there and in its folders rankNNNNN \
          (give the directory that MemScope wrote, mostly memscope_outputs, \
          or the files themselves)",

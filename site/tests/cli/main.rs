@@ -14,6 +14,7 @@ mod inputs;
 mod output;
 mod page;
 mod record;
+mod recorded;
 mod render;
 mod shell;
 mod summary;

@@ -210,6 +210,7 @@ pub fn category_word(category: Category) -> Word {
 #[must_use]
 pub fn certainty_word(certainty: Certainty) -> Word {
     match certainty {
+        Certainty::Recorded => Word::Recorded,
         Certainty::Stated => Word::Stated,
         Certainty::Likely => Word::Likely,
         Certainty::Possible => Word::Possible,
@@ -221,6 +222,7 @@ pub fn certainty_word(certainty: Certainty) -> Word {
 #[must_use]
 pub fn evidence(category: Category, certainty: Certainty) -> Word {
     match (category, certainty) {
+        (_, Certainty::Recorded) => Word::WhyRecorded,
         (_, Certainty::Stated) => Word::WhyStated,
         (Category::Parameter, _) => Word::WhyParameter,
         (Category::Gradient, Certainty::Likely) => Word::WhyGradient,

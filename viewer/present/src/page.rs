@@ -11,7 +11,9 @@ use report::model::{Rank, Skip};
 use crate::chart::{AxisKind, DrawError, Theme, Timeline, draw, svg};
 use crate::export::html_table;
 use crate::rows::{FactRows, HolderRows, ModuleRows, PhaseRows, Rows, SkippedRows, TopRows};
-use crate::sentences::{Facts, between, estimate, finding, headline, headline_among, subline};
+use crate::sentences::{
+    Facts, between, estimate, finding, headline, headline_among, notes, subline,
+};
 use crate::visible::{html, short};
 use crate::words::{Lang, Word};
 
@@ -36,6 +38,7 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
         for sentence in estimate(rank, facts, lang)
             .into_iter()
             .chain(between(rank, facts, lang))
+            .chain(notes(rank, lang))
         {
             out += &format!("<p>{}</p>\n", html(&sentence));
         }
@@ -64,13 +67,17 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
             out += &chart(rank, facts, lang)?;
         }
         #[cfg(feature = "snapshot")]
+        {
+            out += &device(rank, lang)?;
+        }
+        #[cfg(feature = "snapshot")]
         if let Some(series) = rank.series.as_ref().filter(|s| !s.is_empty()) {
             let drawn = svg(WIDTH, HEIGHT, |area| {
                 crate::chart::series(area, series, &Theme::LIGHT, 1.0, lang)
             })?;
             out += &labelled(&drawn, &crate::sentences::series::headline(series, lang));
         }
-        for (word, note, rows) in tables(rank, facts) {
+        for (word, note, rows) in tables(rank, facts, lang) {
             let note = note
                 .map(|w| format!(" ({})", w.text(lang)))
                 .unwrap_or_default();
@@ -88,6 +95,24 @@ pub fn static_part(ranks: &[(Arc<Rank>, Facts)], lang: Lang) -> Result<String, D
         );
     }
     Ok(out)
+}
+
+/// The device's memory over time as SVG; empty for a rank that does not have it.
+#[cfg(feature = "snapshot")]
+fn device(rank: &Rank, lang: Lang) -> Result<String, DrawError> {
+    let layers = report::analyze::driver::layers(rank, WIDTH as usize);
+    if layers.layers.is_empty()
+        || rank
+            .recording
+            .as_ref()
+            .is_none_or(|r| r.driver.live.is_empty())
+    {
+        return Ok(String::new());
+    }
+    let drawn = svg(WIDTH, HEIGHT, |area| {
+        crate::chart::device(area, &layers, &Theme::LIGHT, 1.0, lang)
+    })?;
+    Ok(labelled(&drawn, Word::DeviceOverTime.text(lang)))
 }
 
 /// Memory over time of a snapshot as SVG.
@@ -118,7 +143,15 @@ fn labelled(svg: &str, label: &str) -> String {
     svg.replacen("<svg ", &with, 1)
 }
 
-fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn Rows>)> {
+fn tables(
+    rank: &Arc<Rank>,
+    facts: &Facts,
+    #[cfg_attr(
+        not(feature = "snapshot"),
+        expect(unused_variables, reason = "facts of recordings are said")
+    )]
+    lang: Lang,
+) -> Vec<(Word, Option<Word>, Box<dyn Rows>)> {
     let mut out: Vec<(Word, Option<Word>, Box<dyn Rows>)> = Vec::new();
     if let Some(holders) = &facts.holders {
         out.push((
@@ -156,6 +189,12 @@ fn tables(rank: &Arc<Rank>, facts: &Facts) -> Vec<(Word, Option<Word>, Box<dyn R
             Box::new(crate::rows::SeriesRows::new(series)),
         ));
     }
+    #[cfg(feature = "snapshot")]
+    out.extend(
+        crate::text::recorded(rank, lang)
+            .into_iter()
+            .map(|(word, rows)| (word, None, rows)),
+    );
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, None, Box::new(SkippedRows(skipped))));
     out.retain(|(_, _, rows)| !rows.is_empty());

@@ -8,7 +8,7 @@ use report::model::{Rank, Skip};
 
 use crate::export::{aligned, markdown, markdown_text};
 use crate::rows::{FactRows, HolderRows, ModuleRows, PhaseRows, Rows, SkippedRows, TopRows};
-use crate::sentences::{Facts, between, estimate, finding, headline_among, subline};
+use crate::sentences::{Facts, between, estimate, finding, headline_among, notes, subline};
 use crate::visible::visible;
 use crate::words::{Lang, Word};
 
@@ -44,6 +44,8 @@ fn tables(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Vec<(String, Box<dyn R
             Box::new(crate::rows::SeriesRows::new(series)),
         ));
     }
+    #[cfg(feature = "snapshot")]
+    out.extend(recorded(rank, lang));
     let skipped: Vec<Skip> = rank.skipped.iter().cloned().collect();
     out.push((Word::Skipped, Box::new(SkippedRows(skipped))));
     out.retain(|(_, rows)| !rows.is_empty());
@@ -58,6 +60,34 @@ fn tables(rank: &Arc<Rank>, facts: &Facts, lang: Lang) -> Vec<(String, Box<dyn R
             .collect();
     }
     own.collect()
+}
+
+/// What a recorder knows beyond the public schema, as tables.
+#[cfg(feature = "snapshot")]
+pub(crate) fn recorded(rank: &Rank, lang: Lang) -> Vec<(Word, Box<dyn Rows>)> {
+    use crate::rows::{DriverRows, NameSumRows, recording_facts};
+    if rank.recording.is_none() {
+        return Vec::new();
+    }
+    vec![
+        (Word::DeviceMemory, Box::new(DriverRows::new(rank))),
+        (Word::SumsByKind, Box::new(NameSumRows::new(rank, false))),
+        (
+            Word::SumsByModule,
+            Box::new(NameSumRows::new(rank, true).first(TOP)),
+        ),
+        (
+            Word::Recording,
+            Box::new(FactRows::of("recording", recording_facts(rank, lang))),
+        ),
+    ]
+}
+
+/// The ranks side by side, where there are several and a recorder left them.
+#[cfg(feature = "snapshot")]
+pub(crate) fn ranks_table(ranks: &[Arc<Rank>]) -> Option<crate::rows::RankRows> {
+    let several = ranks.len() > 1 && ranks.iter().any(|r| r.recording.is_some());
+    several.then(|| crate::rows::RankRows::of(ranks))
 }
 
 /// For a terminal.
@@ -78,6 +108,7 @@ pub fn text(ranks: &[Arc<Rank>], lang: Lang) -> String {
         for sentence in estimate(rank, &facts, lang)
             .into_iter()
             .chain(between(rank, &facts, lang))
+            .chain(notes(rank, lang))
         {
             out += &format!("{sentence}\n");
         }
@@ -87,6 +118,12 @@ pub fn text(ranks: &[Arc<Rank>], lang: Lang) -> String {
         for (heading, rows) in tables(rank, &facts, lang) {
             out += &format!("\n{heading}\n{}", aligned(rows.as_ref(), WIDTH, lang));
         }
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(rows) = ranks_table(ranks) {
+        let heading = Word::RanksCompared.text(lang);
+        out += &format!("\n{heading}\n{}", aligned(&rows, WIDTH, lang));
+        out.extend(rows.imbalance(lang).map(|s| s + "\n"));
     }
     out
 }
@@ -112,6 +149,7 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
         for sentence in estimate(rank, &facts, lang)
             .into_iter()
             .chain(between(rank, &facts, lang))
+            .chain(notes(rank, lang))
         {
             out += &format!("\n{}\n", plain(&sentence));
         }
@@ -127,6 +165,14 @@ pub fn markdown_report(ranks: &[Arc<Rank>], lang: Lang) -> String {
                 plain(&heading),
                 markdown(rows.as_ref(), None, lang)
             );
+        }
+    }
+    #[cfg(feature = "snapshot")]
+    if let Some(rows) = ranks_table(ranks) {
+        let heading = Word::RanksCompared.text(lang);
+        out += &format!("\n## {heading}\n\n{}", markdown(&rows, None, lang));
+        if let Some(said) = rows.imbalance(lang) {
+            out += &format!("\n{}\n", plain(&said));
         }
     }
     out

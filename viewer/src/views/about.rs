@@ -71,7 +71,18 @@ fn settings(state: State) -> impl IntoView {
         Some(s) => FactRows::new("settings", &s.settings),
         None => FactRows::of("settings", Vec::new()),
     });
-    view! { <Titled state=state title=Word::AllocatorSettings rows=rows/> }
+    let recording = Memo::new(move |_| {
+        let lang = state.lang.get();
+        let facts = state
+            .data
+            .get()
+            .map_or_else(Vec::new, |d| present::rows::recording_facts(&d.rank, lang));
+        Table(std::sync::Arc::new(FactRows::of("recording", facts)))
+    });
+    view! {
+        <Titled state=state title=Word::AllocatorSettings rows=rows/>
+        <Titled state=state title=Word::Recording rows=recording/>
+    }
 }
 
 #[cfg(not(feature = "snapshot"))]

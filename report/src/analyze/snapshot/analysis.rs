@@ -76,7 +76,8 @@ impl Analysis {
         let (rank, replay) = (&this.rank, &this.replay);
         let found =
             categories::in_pieces(&rank.strings, this.snapshot(), replay, this.sites(), pauses);
-        this.categories.set(found.await).ok();
+        let found = this.by_name(found.await);
+        this.categories.set(found).ok();
         this.stacked.set(this.stack(pauses).await).ok();
         this.live();
         pauses.here().await;
@@ -168,13 +169,21 @@ impl Analysis {
     /// What every allocation is for.
     pub fn categories(&self) -> &Categories {
         self.categories.get_or_init(|| {
-            categories(
+            self.by_name(categories(
                 &self.rank.strings,
                 self.snapshot(),
                 &self.replay,
                 self.sites(),
-            )
+            ))
         })
+    }
+
+    /// What a recorder knew by name goes before what was told.
+    fn by_name(&self, mut categories: Categories) -> Categories {
+        if let Some(recording) = &self.rank.recording {
+            super::inventory::exact(&mut categories, &self.replay, recording);
+        }
+        categories
     }
 
     /// Allocations stacked over time; events count from the device's first.

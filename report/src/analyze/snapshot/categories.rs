@@ -80,6 +80,8 @@ impl Category {
 /// How sure a category is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
+    /// A recorder knew the tensor by name and by the address of its storage.
+    Recorded,
     /// The source says so.
     Stated,
     /// Place and lifetime both say so.
@@ -102,6 +104,14 @@ impl Categories {
     pub fn get(&self, id: AllocationId) -> (Category, Certainty) {
         let row = self.rows.get(id.index());
         row.copied().unwrap_or((Category::Unknown, Certainty::None))
+    }
+}
+
+impl Categories {
+    pub(super) fn set(&mut self, id: AllocationId, to: (Category, Certainty)) {
+        if let Some(row) = self.rows.get_mut(id.index()) {
+            *row = to;
+        }
     }
 }
 

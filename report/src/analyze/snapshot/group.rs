@@ -95,8 +95,9 @@ pub fn total(groups: &[Group]) -> (u64, u64) {
 /// Bytes by how sure their category is, in the order of [`Certainty`]. `groups` are those of
 /// [`By::Category`].
 #[must_use]
-pub fn certainties(groups: &[Group]) -> [(Certainty, u64); 4] {
+pub fn certainties(groups: &[Group]) -> [(Certainty, u64); 5] {
     let all = [
+        Certainty::Recorded,
         Certainty::Stated,
         Certainty::Likely,
         Certainty::Possible,

@@ -31,6 +31,7 @@ pub mod findings;
 pub mod flame;
 pub mod group;
 pub mod instant;
+mod inventory;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;

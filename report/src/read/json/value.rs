@@ -19,7 +19,7 @@ impl<R: Read> Json<'_, R> {
             Some(b'f') if self.word("false")? => Value::Bool(false),
             Some(b'{' | b'[') => {
                 let mut text = String::new();
-                self.json_text(&mut text)?;
+                self.json_text(&mut text, MAX_JSON)?;
                 Value::Json(text)
             }
             _ => match self.number()? {
@@ -30,8 +30,16 @@ impl<R: Read> Json<'_, R> {
         })
     }
 
+    /// Reads an object or array as its JSON text, however long.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn whole_text(&mut self) -> Result<String> {
+        let mut text = String::new();
+        self.json_text(&mut text, usize::MAX)?;
+        Ok(text)
+    }
+
     /// Depth is bounded by the lexer, so this recursion is too.
-    fn json_text(&mut self, text: &mut String) -> Result<()> {
+    fn json_text(&mut self, text: &mut String, most: usize) -> Result<()> {
         let object = self.peek()? == Some(b'{');
         let (open, close) = if object { ('{', '}') } else { ('[', ']') };
         if object {
@@ -44,7 +52,7 @@ impl<R: Read> Json<'_, R> {
         let mut cut = 0u64;
         loop {
             let was_first = first;
-            let kept = text.len() <= MAX_JSON;
+            let kept = text.len() <= most;
             let key = if object {
                 let Some(key) = self.key(&mut first)? else {
                     break;
@@ -67,7 +75,7 @@ impl<R: Read> Json<'_, R> {
                 text.push_str(&key);
                 text.push_str(": ");
             }
-            self.json_element(text)?;
+            self.json_element(text, most)?;
         }
         // One note a level: a note an element would make a hostile text grow instead of shrink.
         if cut > 0 {
@@ -77,9 +85,9 @@ impl<R: Read> Json<'_, R> {
         Ok(())
     }
 
-    fn json_element(&mut self, text: &mut String) -> Result<()> {
+    fn json_element(&mut self, text: &mut String, most: usize) -> Result<()> {
         if matches!(self.peek()?, Some(b'{' | b'[')) {
-            return self.json_text(text);
+            return self.json_text(text, most);
         }
         match self.value()? {
             Value::Text(t) => text.push_str(&quoted(&t)),

@@ -40,6 +40,10 @@ const FIELDS: [&str; 5] = [
     "comparisons",
 ];
 
+/// Where a recorder of MemScope puts what it knows beyond the public schema.
+#[cfg(feature = "snapshot")]
+pub const RECORDING: &str = "memscope";
+
 /// What is being filled while reading.
 #[derive(Default)]
 struct Reading {
@@ -197,6 +201,11 @@ pub fn read(name: &str, source: impl Read) -> Result<Rank> {
     while let Some(key) = json.key(&mut first)? {
         let Some(field) = FIELDS.iter().position(|f| *f == key) else {
             let key = key.to_owned();
+            #[cfg(feature = "snapshot")]
+            if key == RECORDING {
+                rank.recording = recording(&mut reading, &mut json)?;
+                continue;
+            }
             reading.unknown(&mut json, "", &key)?;
             continue;
         };
@@ -229,6 +238,25 @@ pub fn read(name: &str, source: impl Read) -> Result<Rank> {
     rank.tensors = reading.tensors.finish();
     rank.skipped = reading.skipped;
     Ok(rank)
+}
+
+#[cfg(feature = "snapshot")]
+fn recording<R: Read>(
+    reading: &mut Reading,
+    json: &mut Json<'_, R>,
+) -> Result<Option<crate::model::recording::Recording>> {
+    let offset = json.offset();
+    if json.peek()? != Some(b'{') {
+        reading.unusable(json, RECORDING)?;
+        return Ok(None);
+    }
+    let text = json.whole_text()?;
+    let recording = serde_json::from_str(&text).ok();
+    if recording.is_none() {
+        let what = "memscope that is not of this version's form";
+        reading.skipped.count(what, offset);
+    }
+    Ok(recording)
 }
 
 fn peak<R: Read>(reading: &mut Reading, json: &mut Json<'_, R>) -> Result<Option<RecordedPeak>> {

@@ -3,6 +3,8 @@
 
 mod axis;
 mod bars;
+#[cfg(feature = "snapshot")]
+mod device;
 mod flame;
 #[cfg(feature = "snapshot")]
 mod frames;
@@ -30,6 +32,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 pub use axis::{Axis, AxisKind};
 pub use bars::{Bar, bars, stacked};
+#[cfg(feature = "snapshot")]
+pub use device::{device, layer_name};
 pub use flame::{FlameBox, ROW as FLAME_ROW, flame};
 #[cfg(feature = "snapshot")]
 pub use frames::{FrameBox, frame_boxes};

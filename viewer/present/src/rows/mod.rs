@@ -7,6 +7,8 @@ mod modules;
 mod order;
 mod phases;
 #[cfg(feature = "snapshot")]
+mod recorded;
+#[cfg(feature = "snapshot")]
 mod segments;
 #[cfg(feature = "snapshot")]
 mod series;
@@ -15,6 +17,8 @@ pub mod snapshot;
 mod steps;
 mod tensors;
 mod top;
+#[cfg(feature = "snapshot")]
+mod watch;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -33,12 +37,16 @@ pub use modules::ModuleRows;
 pub use order::order;
 pub use phases::PhaseRows;
 #[cfg(feature = "snapshot")]
+pub use recorded::{DriverRows, InventoryRows, NameSumRows, RankRows, recording_facts};
+#[cfg(feature = "snapshot")]
 pub use segments::{PinRows, SegmentRows};
 #[cfg(feature = "snapshot")]
 pub use series::SeriesRows;
 pub use steps::StepRows;
 pub use tensors::TensorRows;
 pub use top::TopRows;
+#[cfg(feature = "snapshot")]
+pub use watch::{Standing, WatchRows, Watched};
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! What is said about a rank, in whole sentences.
 
 #[cfg(feature = "snapshot")]
+pub mod recording;
+#[cfg(feature = "snapshot")]
 pub mod series;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
@@ -154,6 +156,14 @@ pub fn place(rank: &Rank, event: usize, lang: Lang) -> String {
 /// The one sentence: peak, place, what holds most of it, and what grows.
 #[must_use]
 pub fn headline(rank: &Rank, facts: &Facts, lang: Lang) -> String {
+    #[cfg(feature = "snapshot")]
+    if let Some(ahead) = recording::ahead(rank, lang) {
+        return ahead + &answer(rank, facts, lang);
+    }
+    answer(rank, facts, lang)
+}
+
+fn answer(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     #[cfg(feature = "snapshot")]
     if let Some(a) = facts.leading() {
         return snapshot::headline(a, lang);
@@ -318,6 +328,18 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
         );
     }
     out
+}
+
+/// What else is said of a recording, a sentence each.
+#[must_use]
+pub fn notes(rank: &Rank, lang: Lang) -> Vec<String> {
+    #[cfg(feature = "snapshot")]
+    return recording::notes(rank, lang);
+    #[cfg(not(feature = "snapshot"))]
+    {
+        let _ = (rank, lang);
+        Vec::new()
+    }
 }
 
 /// The static estimate held against the measured peak, with sign.

@@ -34,6 +34,7 @@ impl<'a> AllocationRows<'a> {
 #[must_use]
 pub(super) fn certainty(certainty: Certainty) -> &'static str {
     match certainty {
+        Certainty::Recorded => "recorded",
         Certainty::Stated => "stated",
         Certainty::Likely => "likely",
         Certainty::Possible => "possible",

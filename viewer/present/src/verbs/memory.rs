@@ -42,6 +42,8 @@ impl Live {
 /// How sure a category is, in words.
 fn sure(certainty: Certainty, lang: Lang) -> &'static str {
     match (certainty, lang) {
+        (Certainty::Recorded, Lang::En) => "recorded: known by name",
+        (Certainty::Recorded, Lang::Zh) => "已记录：按名称得知",
         (Certainty::Stated, Lang::En) => "stated by the source",
         (Certainty::Stated, Lang::Zh) => "来源明示",
         (Certainty::Likely, Lang::En) => "likely: place and lifetime both say so",

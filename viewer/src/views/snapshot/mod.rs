@@ -5,6 +5,7 @@ mod held;
 mod lifetimes;
 mod lines;
 mod live;
+mod recorded;
 mod series;
 mod state;
 
@@ -12,6 +13,7 @@ pub use entries::Entries;
 pub use lifetimes::Lifetimes;
 pub use lines::Lines;
 pub use live::Live;
+pub use recorded::{ByName, DeviceView};
 pub use series::Series;
 pub use state::StateView;
 

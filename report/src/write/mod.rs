@@ -1,0 +1,3 @@
+//! Writers: tables into the formats of others.
+
+pub mod runtime_report;
