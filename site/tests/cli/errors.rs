@@ -124,8 +124,8 @@ fn a_bad_call_is_one_line_and_exit_2() {
             "memscope: the following required arguments were not provided: --report <REPORT>; ",
         ),
         (
-            &["rendr", "x"],
-            "memscope: unrecognized subcommand 'rendr'; tip: a similar subcommand exists: 'render'",
+            &["sumary", "x"],
+            "memscope: unrecognized subcommand 'sumary'; tip: a similar subcommand exists: 'summary'",
         ),
         (
             &["summary", "x", "--format", "xml"],
