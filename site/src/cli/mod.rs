@@ -8,8 +8,8 @@ mod failure;
 mod library;
 mod lines;
 mod memory;
-mod record;
 mod python;
+mod record;
 mod render;
 mod run;
 mod segments;
@@ -44,7 +44,9 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
     };
     // The verbs whose exit code is another program's.
     match &cli.verb {
-        Verb::Record(a) => return record::record(a).unwrap_or_else(|error| failure::report(&error)),
+        Verb::Record(a) => {
+            return record::record(a).unwrap_or_else(|error| failure::report(&error));
+        }
         Verb::Run(a) => return run::run(a).unwrap_or_else(|error| failure::report(&error)),
         _ => {}
     }
