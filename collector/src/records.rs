@@ -227,6 +227,10 @@ impl Journal {
             .number("records", Some(overhead.records))
             .number("native_ns", Some(overhead.native_ns))
             .number("hook_ns", Some(overhead.hook_ns))
+            .number("sample_records", overhead.samples.map(|c| c.records))
+            .number("sample_ns", overhead.samples.map(|c| c.ns))
+            .number("module_records", overhead.modules.map(|c| c.records))
+            .number("module_ns", overhead.modules.map(|c| c.ns))
             .number("steps", Some(overhead.steps))
             .number("step_ns", Some(overhead.step_ns));
         let weight = if last {
@@ -290,6 +294,15 @@ pub struct Oom<'a> {
     pub stack: &'a [String],
 }
 
+/// Records of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// How many were written.
+    pub records: u64,
+    /// Time spent writing them, ns.
+    pub ns: u64,
+}
+
 /// What recording cost: cumulative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overhead {
@@ -299,6 +312,10 @@ pub struct Overhead {
     pub native_ns: u64,
     /// Time spent in hooks, ns, writing included.
     pub hook_ns: u64,
+    /// Samples among the records; `None` where they are not told apart.
+    pub samples: Option<Cost>,
+    /// Records of modules among them; `None` where they are not told apart.
+    pub modules: Option<Cost>,
     /// Steps that ended.
     pub steps: u64,
     /// Wall time of those steps, ns.

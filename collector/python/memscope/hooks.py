@@ -1,7 +1,8 @@
 """Hooks into torch: global, so that a script needs no change.
 
 Each begins with what makes it nothing inside a compiled region, where it is traced into the graph. None
-of them raises, and none changes what it is given.
+of them raises, and none changes what it is given. The hooks of modules run at every call of every module:
+what is not recorded leaves them after a few look-ups, and is not kept on the stack of open calls.
 """
 
 import functools
@@ -12,6 +13,7 @@ import threading
 import time
 import weakref
 
+from .settings import BRIEF, FULL
 from .tensors import describe, find
 
 _now = time.perf_counter_ns
@@ -20,12 +22,13 @@ _installed = False
 
 
 class _Calls(threading.local):
-    """Calls of modules that are open in this thread, outermost first."""
+    """Calls that are open in this thread, outermost first: of roots, and of modules that are recorded."""
 
     def __init__(self):
         self.modules = []
         self.calls = []  # number of the record, or None where none was written
         self.recompute = False
+        self.phase = "forward"  # of the records of modules
 
 
 _calls = _Calls()
@@ -40,27 +43,59 @@ def install(session):
     _installed = True
     torch = session.torch
     is_compiling = getattr(torch.compiler, "is_compiling", None) or (lambda: False)
+    # This one is cheaper, and all that the tracer needs to see.
+    is_tracing = getattr(torch.compiler, "is_dynamo_compiling", None) or is_compiling
     graph_task = getattr(torch._C, "_current_graph_task_id", None) or (lambda: -1)
     module = torch.nn.modules.module
+
     def pre(called, arguments):
-        if is_compiling():
+        if is_tracing():
             return
         modules = _calls.modules
-        if modules and not _session.detailed:
-            modules.append(called)
-            _calls.calls.append(None)
+        if not modules or called is modules[0]:
+            if not is_compiling():
+                _before(called, arguments, graph_task)
             return
-        _before(called, arguments, graph_task)
+        session = _session
+        detail = session.detail
+        if detail == BRIEF:
+            known = session.names.outline.get(id(called))
+            if known is None:
+                return
+            recorder = session.recorder
+            if recorder is not None and not session.dead:
+                began = _now()
+                stats = session.stats
+                call = recorder.module_pre(
+                    stats.raw, stats.device, known[0], known[1], len(modules), _calls.phase, began
+                )
+                modules.append(called)
+                _calls.calls.append(call)
+        elif detail == FULL:
+            _before(called, arguments, graph_task)
 
     def post(called, arguments, result):
-        if is_compiling():
+        if is_tracing():
             return
         modules = _calls.modules
-        if len(modules) > 1 and modules[-1] is called and _calls.calls[-1] is None:
-            modules.pop()
-            _calls.calls.pop()
+        if not modules:
             return
-        _after(called, result, graph_task)
+        session = _session
+        if called is not modules[-1]:
+            if session.detail == FULL or called is modules[0] or id(called) in session.names.outline:
+                _after(called, result)
+            return
+        recorder = session.recorder
+        if session.detail == BRIEF and len(modules) > 1 and recorder is not None and not session.dead:
+            began = _now()
+            modules.pop()
+            stats = session.stats
+            recorder.module_post(
+                stats.raw, stats.device, _calls.calls.pop(),
+                result is None and sys.exc_info()[1] is not None, began,
+            )
+        else:
+            _after(called, result)
 
     module.register_module_forward_pre_hook(pre)
     try:
@@ -141,18 +176,20 @@ def _before(module, arguments, graph_task):
                     session.machine.has_optimizer = _optimizers_exist(session.torch)
                 session.event(session.machine.forward_begin, session.torch.is_grad_enabled())
                 began = _now()
-        modules.append(module)
+            phase = "eval" if session.machine.phase == "eval" else "forward"
+            _calls.phase = "recompute" if _calls.recompute else phase
         call = None
-        if session.detailed and session.alive():
-            if _calls.recompute:
-                phase = "recompute"
-            else:
-                phase = "eval" if session.machine.phase == "eval" else "forward"
-            inputs = find(arguments, session.torch.Tensor)
+        detail = session.detail
+        wanted = detail == FULL or detail == BRIEF and id(module) in session.names.outline
+        if wanted and session.alive():
+            inputs = find(arguments, session.torch.Tensor) if detail == FULL else None
+            stats = session.stats
+            stats.ready()
             call = session.recorder.module_pre(
-                session.stats.read(), session.names.of(module), type(module).__name__,
-                len(modules) - 1, phase, describe(inputs) if inputs else None,
+                stats.raw, stats.device, session.names.of(module), type(module).__name__,
+                len(modules), _calls.phase, None, describe(inputs) if inputs else None,
             )
+        modules.append(module)
         calls.append(call)
         if session.recorder is not None:
             session.recorder.spent(_now() - began)
@@ -168,10 +205,10 @@ def _unwind(session, depth):
         modules.pop()
         call = calls.pop()
         if call is not None and session.recorder is not None:
-            session.recorder.module_post(session.stats.read(), call, None, True)
+            session.recorder.module_post(session.stats.raw, session.stats.device, call, True)
 
 
-def _after(module, result, graph_task):
+def _after(module, result):
     session = _session
     modules, calls = _calls.modules, _calls.calls
     if not modules:
@@ -194,11 +231,13 @@ def _after(module, result, graph_task):
         tensor_type = session.torch.Tensor
         outputs = None
         if call is not None:
-            outputs = find(result, tensor_type)
+            full = session.detail == FULL
+            outputs = find(result, tensor_type) if full else None
+            stats = session.stats
             session.recorder.module_post(
-                session.stats.read(), call, describe(outputs) if outputs else None, aborted
+                stats.raw, stats.device, call, aborted, None, describe(outputs) if outputs else None
             )
-            if session.settings.grads and session.detailed and not _calls.recompute and modules:
+            if full and session.settings.grads and not _calls.recompute and modules:
                 _watch_outputs(session, module, outputs)
         if session.recorder is not None:
             session.recorder.spent(_now() - began)
@@ -209,7 +248,7 @@ def _after(module, result, graph_task):
                 session.event(session.machine.forward_end, aborted)
             if session.torch.is_grad_enabled():
                 _watch_backward(session, outputs)
-                if session.detailed and session.settings.grads:
+                if session.detail == FULL and session.settings.grads:
                     _watch_outputs(session, module, outputs)
                     _watch_parameters(session, module)
     except Exception as error:
@@ -262,7 +301,8 @@ def _gradient(name, gradient):
         return None
     began = _now()
     try:
-        session.recorder.grad(session.stats.read(), name, describe([("", gradient)]))
+        stats = session.stats
+        session.recorder.grad(stats.raw, stats.device, name, describe([("", gradient)]))
         session.recorder.spent(_now() - began)
     except Exception as error:
         session.fail("a gradient's hook", error)

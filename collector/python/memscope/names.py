@@ -2,12 +2,13 @@
 
 import weakref
 
+from .outline import BETWEEN, outline
+
 # Wrappers that hold the user's module as `module`, by class name: they are not imported for this.
 _HOLDERS = {
     "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel", "DeepSpeedEngine",
     "PipelineEngine", "Float16Module", "_LightningModuleWrapperBase", "_ForwardRedirection",
 }
-_BETWEEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
 
 def unwrap(module):
@@ -27,36 +28,53 @@ def plain(name):
     """A path without the parts that wrappers added."""
     if "_" not in name:
         return name
-    return ".".join(p for p in name.split(".") if p not in _BETWEEN)
+    return ".".join(p for p in name.split(".") if p not in BETWEEN)
 
 
 class Names:
-    """Names of the modules of all roots seen so far."""
+    """Names of the modules of all roots seen so far. By `id`, since a look-up happens in every hook; what
+    dies is taken out, so that an id that is given anew has no old name."""
 
-    def __init__(self):
-        self._names = weakref.WeakKeyDictionary()
+    def __init__(self, depth=None):
+        self.depth = depth  # how far down the outline goes; None is down to the blocks
+        self._names = {}  # id: (name, class)
+        self._alive = {}  # id: weak reference
+        self.outline = {}  # id: (name, class) of what has a record on every step
         self.roots = []  # weak references to the users' modules, first seen first
+
+    def _keep(self, module, name):
+        key = id(module)
+        self._names[key] = (name, type(module).__name__)
+        self._alive[key] = weakref.KeyedRef(module, self._gone, key)
+
+    def _gone(self, reference):
+        for kept in (self._names, self.outline, self._alive):
+            kept.pop(reference.key, None)
 
     def add(self, root):
         """Names the modules of a root; does nothing for one that has a name."""
-        if root in self._names:
+        if id(root) in self._names:
             return
         inner = unwrap(root)
-        known = inner in self._names
+        known = id(inner) in self._names
         title = type(inner).__name__
         # Modules of the first root keep their paths; those of further roots say whose they are.
         prefix = title + "." if self.roots and not known else ""
         for name, module in inner.named_modules():
-            if module not in self._names:
-                self._names[module] = prefix + plain(name) if name else title
-        self._names[root] = self._names[inner]
+            if id(module) not in self._names:
+                self._keep(module, prefix + plain(name) if name else title)
+        if root is not inner:
+            self._keep(root, self.of(inner))
         if not known:
             self.roots.append(weakref.ref(inner))
+        for module in [root] + outline(inner, self.depth):
+            if id(module) in self._names:
+                self.outline[id(module)] = self._names[id(module)]
 
     def of(self, module):
         """The name; the class where the module belongs to no root."""
-        name = self._names.get(module)
-        return name if name is not None else type(module).__name__
+        known = self._names.get(id(module))
+        return known[0] if known is not None else type(module).__name__
 
     def parameters(self):
         """(name, parameter) and (name, buffer) of all roots, each tensor once."""

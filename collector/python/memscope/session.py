@@ -35,12 +35,12 @@ class Session:
         self.recorder = None
         self.stats = Stats(torch)
         self.machine = Machine(self.emit)
-        self.names = Names()
+        self.names = Names(self.settings.depth)
         self.optimizers = weakref.WeakSet()
         self.history = History(self)
         self.oom = Oom(self)
         self.metadata = {}
-        self.detailed = False  # module hooks write in this step
+        self.detail = self.settings.detail(None)  # what is recorded of modules now
         self.user_phases = []
         self.lock = threading.RLock()
         self._read = None  # figures that the boundaries of one event share
@@ -136,14 +136,11 @@ class Session:
             self._read[0], edge, step, micro, phase, next_phase, self.stats.device, used, total, note
         )
         if edge == "step_start":
-            modules = self.settings.modules
-            self.detailed = modules == "every" or (
-                modules == "sampled" and step in self.settings.module_steps
-            )
+            self.detail = self.settings.detail(step)
             self.history.begin(step)
         elif edge == "step_end":
             self.history.end(step)
-            self.detailed = self.settings.modules == "every"
+            self.detail = self.settings.detail(None)
         elif edge == "optimizer_step_end":
             self._inventory_of(step)
 

@@ -1,7 +1,9 @@
 """What can be set, by environment: `memscope run` sets these, so that a script needs no change.
 
     MEMSCOPE_DIR        where reports go (memscope_outputs)
-    MEMSCOPE_MODULES    off | sampled | every: module hooks never, on steps 0-3 and every 100th, always
+    MEMSCOPE_MODULES    off | sampled | every | full: modules never, on steps 0-3 and every 100th, on those
+                        and briefly on all others, on all
+    MEMSCOPE_DEPTH      which modules `every` has on the other steps: blocks, or levels below the root
     MEMSCOPE_MODULE_STEPS  which steps are sampled: "0-3,%100"
     MEMSCOPE_GRADS      off | sampled: when the gradients of a sampled step appear
     MEMSCOPE_HISTORY    which steps PyTorch's memory history is on: "0-2", "5,10-12", "off"
@@ -15,6 +17,9 @@
 
 import os
 import sys
+
+# What is recorded of modules in a step: nothing, figures of the outline, all of all modules.
+NOTHING, BRIEF, FULL = 0, 1, 2
 
 
 class Steps:
@@ -65,6 +70,16 @@ def _word(variable, words):
     return words[0]
 
 
+def _depth():
+    """Levels below the root; None is down to the blocks."""
+    text = os.environ.get("MEMSCOPE_DEPTH") or "blocks"
+    if text.isdigit():
+        return int(text)
+    if text != "blocks":
+        say("MEMSCOPE_DEPTH=%s is not understood (expected blocks, or a number); blocks is used" % text)
+    return None
+
+
 def say(text):
     """One line on stderr. A closed stderr is no reason to fail."""
     try:
@@ -78,8 +93,9 @@ class Settings:
 
     def __init__(self):
         self.directory = os.environ.get("MEMSCOPE_DIR") or None
-        self.modules = _word("MEMSCOPE_MODULES", ("sampled", "off", "every"))
+        self.modules = _word("MEMSCOPE_MODULES", ("sampled", "off", "every", "full"))
         self.module_steps = _steps("MEMSCOPE_MODULE_STEPS", "0-3,%100")
+        self.depth = _depth()
         self.grads = _word("MEMSCOPE_GRADS", ("sampled", "off")) == "sampled"
         self.history = _steps("MEMSCOPE_HISTORY", "0-2")
         self.inventory = _word("MEMSCOPE_INVENTORY", ("on", "off")) == "on"
@@ -91,11 +107,20 @@ class Settings:
         except ValueError:
             self.entries = 100000
 
+    def detail(self, step):
+        """What is recorded of modules in a step; None is between steps."""
+        if self.modules == "full":
+            return FULL
+        if self.modules != "off" and step in self.module_steps:
+            return FULL
+        return BRIEF if self.modules == "every" else NOTHING
+
     def as_texts(self):
         """For the journal's header."""
         return {
             "modules": self.modules,
             "module_steps": self.module_steps.text,
+            "depth": "blocks" if self.depth is None else str(self.depth),
             "grads": "sampled" if self.grads else "off",
             "history": self.history.text,
             "history_entries": str(self.entries),

@@ -3,7 +3,6 @@
 //! Nothing that a training program calls here raises or panics into it: see [`recorder`].
 
 mod figures;
-mod peaks;
 mod recorder;
 mod state;
 

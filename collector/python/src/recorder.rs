@@ -11,13 +11,14 @@ use std::sync::{Mutex, PoisonError};
 
 use memscope::Figures;
 use memscope::journal::{Journal, Limits, Line, Weight, clock};
+use memscope::peaks::noted;
 use memscope::place::Place;
-use memscope::records::{At, Oom};
+use memscope::records::{At, Cost, Oom};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-use crate::figures::figures;
-use crate::state::{Peak, State};
+use crate::figures::{figures, read};
+use crate::state::State;
 
 const WRITER: &str = "python";
 
@@ -32,7 +33,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Does `work`, counts its time, and keeps panics from Python.
-    fn guard<T: Default>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    fn guard<T: Default>(&self, kind: Kind, work: impl FnOnce(&mut State) -> T) -> T {
         if self.broken.load(Ordering::Relaxed) {
             return T::default();
         }
@@ -41,8 +42,22 @@ impl Recorder {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let value = work(&mut state);
             let ended = clock::monotonic();
-            state.overhead.records += 1;
-            state.overhead.native_ns += ended.saturating_sub(began);
+            let spent = ended.saturating_sub(began);
+            let overhead = &mut state.overhead;
+            overhead.records += u64::from(kind != Kind::Nothing);
+            overhead.native_ns += spent;
+            let kept = match kind {
+                Kind::Sample => overhead.samples.as_mut(),
+                Kind::Module(_) => overhead.modules.as_mut(),
+                Kind::Other | Kind::Nothing => None,
+            };
+            if let Some(Cost { records, ns }) = kept {
+                *records += 1;
+                *ns += spent;
+            }
+            if let Kind::Module(Some(since)) = kind {
+                overhead.hook_ns += ended.saturating_sub(since);
+            }
             if state.ticks(ended) {
                 self.journal.clock();
                 self.journal.overhead(&state.overhead, false);
@@ -57,19 +72,17 @@ impl Recorder {
             T::default()
         })
     }
+}
 
-    fn peaks(&self, state: &State, peaks: Vec<Peak>, before: &str) {
-        for peak in peaks {
-            let at = At {
-                step: state.step,
-                micro: state.micro,
-                phase: &peak.phase,
-                module: &peak.module,
-            };
-            self.journal
-                .peak(peak.what, peak.bytes, &at, &peak.after, before);
-        }
-    }
+/// What a call from Python writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sample,
+    /// A module, and when its hook began (`CLOCK_MONOTONIC`, ns) where the hook does not count its
+    /// time itself.
+    Module(Option<u64>),
+    Other,
+    Nothing,
 }
 
 /// The four figures that modules and gradients carry.
@@ -143,12 +156,12 @@ impl Recorder {
 
     /// Says that the backend leaves zeros where it does not count.
     fn partial(&self, partial: bool) {
-        self.guard(|state| state.partial = partial);
+        self.guard(Kind::Nothing, |state| state.partial = partial);
     }
 
     /// Keys of the header that became known later: a JSON object.
     fn update(&self, json: &str) {
-        self.guard(|_| {
+        self.guard(Kind::Other, |_| {
             let Ok(keys) = serde_json::from_str::<serde_json::Map<_, _>>(json) else {
                 return;
             };
@@ -176,33 +189,20 @@ impl Recorder {
         total: Option<u64>,
         note: &str,
     ) {
-        self.guard(|state| {
+        self.guard(Kind::Sample, |state| {
             let mut f = figures(stats, state.partial);
             f.device_used = used;
             f.device_total = total;
-            let (peaks, reset) = state.read(edge, &f);
-            if edge == "step_start" {
-                // What rose before a step rose outside of it.
-                self.peaks(state, peaks, edge);
-                state.step = step;
-                state.micro = micro;
-            } else {
-                state.step = step;
-                state.micro = micro;
-                self.peaks(state, peaks, edge);
-            }
+            let rose = state.look(&self.journal, edge, &f);
+            state.step = step;
+            state.micro = micro;
             let at = At {
                 step,
                 micro,
                 phase,
                 module: "",
             };
-            let note = match (reset, note) {
-                (false, note) => note.to_owned(),
-                (true, "") => "high-water mark was reset".to_owned(),
-                (true, note) => format!("{note}; high-water mark was reset"),
-            };
-            self.journal.sample(&at, edge, dev, &f, &note);
+            self.journal.sample(&at, edge, dev, &f, &noted(note, rose));
             if state.phase != next_phase {
                 state.phase.clear();
                 state.phase.push_str(next_phase);
@@ -211,21 +211,25 @@ impl Recorder {
         });
     }
 
-    /// A module's call begins; its number.
-    #[pyo3(signature = (stats, name, class_name, depth, phase, inputs=None))]
+    /// A module's call begins; its number. `raw` is `torch._C._cuda_memoryStats`, asked here of
+    /// `device`. `began` is when the hook began, for hooks that do nothing else (see `spent`).
+    #[pyo3(signature = (raw, device, name, class_name, depth, phase, began=None, inputs=None))]
+    #[allow(clippy::too_many_arguments)]
     fn module_pre(
         &self,
-        stats: Option<&Bound<'_, PyAny>>,
+        raw: Option<&Bound<'_, PyAny>>,
+        device: Option<i64>,
         name: &str,
         class_name: &str,
         depth: u64,
         phase: &str,
+        began: Option<u64>,
         inputs: Option<&str>,
     ) -> u64 {
-        self.guard(|state| {
-            let f = figures(stats, state.partial);
-            let (peaks, _) = state.read("module_pre", &f);
-            self.peaks(state, peaks, "module_pre");
+        // Before the lock is taken: the allocator may wait for a thread that wants to record.
+        let f = read(raw, device);
+        self.guard(Kind::Module(began), |state| {
+            state.look(&self.journal, "module_pre", &f);
             let call = state.open(name, class_name, depth, phase, f);
             let line = Line::new("module")
                 .text("edge", "pre")
@@ -242,18 +246,20 @@ impl Recorder {
     }
 
     /// A module's call ends, or was left by an exception (`aborted`).
-    #[pyo3(signature = (stats, call, outputs=None, aborted=false))]
+    #[pyo3(signature = (raw, device, call, aborted=false, began=None, outputs=None))]
+    #[allow(clippy::too_many_arguments)]
     fn module_post(
         &self,
-        stats: Option<&Bound<'_, PyAny>>,
+        raw: Option<&Bound<'_, PyAny>>,
+        device: Option<i64>,
         call: u64,
-        outputs: Option<&str>,
         aborted: bool,
+        began: Option<u64>,
+        outputs: Option<&str>,
     ) {
-        self.guard(|state| {
-            let f = figures(stats, state.partial);
-            let (peaks, _) = state.read("module_post", &f);
-            self.peaks(state, peaks, "module_post");
+        let f = read(raw, device);
+        self.guard(Kind::Module(began), |state| {
+            state.look(&self.journal, "module_post", &f);
             let Some(call) = state.close(call) else {
                 return;
             };
@@ -287,12 +293,17 @@ impl Recorder {
     }
 
     /// A gradient was computed.
-    #[pyo3(signature = (stats, name, grads=None))]
-    fn grad(&self, stats: Option<&Bound<'_, PyAny>>, name: &str, grads: Option<&str>) {
-        self.guard(|state| {
-            let f = figures(stats, state.partial);
-            let (peaks, _) = state.read("grad", &f);
-            self.peaks(state, peaks, "grad");
+    #[pyo3(signature = (raw, device, name, grads=None))]
+    fn grad(
+        &self,
+        raw: Option<&Bound<'_, PyAny>>,
+        device: Option<i64>,
+        name: &str,
+        grads: Option<&str>,
+    ) {
+        let f = read(raw, device);
+        self.guard(Kind::Other, |state| {
+            state.look(&self.journal, "grad", &f);
             let line = Line::new("grad")
                 .text("name", name)
                 .number("step", state.step);
@@ -303,7 +314,7 @@ impl Recorder {
 
     /// Whether allocated rose to a new peak since this was last asked.
     fn take_peak(&self) -> bool {
-        self.guard(State::take_peak)
+        self.guard(Kind::Nothing, State::take_peak)
     }
 
     /// A request could not be met; on the disk when this returns.
@@ -317,7 +328,7 @@ impl Recorder {
         message: &str,
         stack: Vec<String>,
     ) {
-        self.guard(|state| {
+        self.guard(Kind::Other, |state| {
             let f = figures(stats, state.partial);
             let module = state.calls.last().map(|c| c.name.clone());
             let at = At {
@@ -342,7 +353,7 @@ impl Recorder {
     /// What is known by name: a JSON list of items.
     #[pyo3(signature = (at, step, items))]
     fn inventory(&self, at: &str, step: Option<u64>, items: &str) {
-        self.guard(|_| {
+        self.guard(Kind::Other, |_| {
             let line = Line::new("inventory")
                 .text("at", at)
                 .number("step", step)
@@ -353,7 +364,7 @@ impl Recorder {
 
     /// A point that the user named.
     fn mark(&self, name: &str) {
-        self.guard(|state| {
+        self.guard(Kind::Other, |state| {
             let at = At {
                 step: state.step,
                 micro: state.micro,
@@ -367,12 +378,12 @@ impl Recorder {
     /// A snapshot was written into the rank's folder.
     #[pyo3(signature = (file, reason, step=None))]
     fn snapshot(&self, file: &str, reason: &str, step: Option<u64>) {
-        self.guard(|_| self.journal.snapshot(file, reason, step));
+        self.guard(Kind::Other, |_| self.journal.snapshot(file, reason, step));
     }
 
     /// The wall clock again.
     fn clock(&self) {
-        self.guard(|_| self.journal.clock());
+        self.guard(Kind::Other, |_| self.journal.clock());
     }
 
     /// Adds time that was spent in hooks, ns, records included.
@@ -384,7 +395,7 @@ impl Recorder {
 
     /// What recording cost so far: records, ns in records, ns in hooks, steps, ns of steps. Writes it.
     fn overhead(&self) -> (u64, u64, u64, u64, u64) {
-        self.guard(|state| {
+        self.guard(Kind::Other, |state| {
             let o = state.overhead;
             self.journal.overhead(&o, true);
             (o.records, o.native_ns, o.hook_ns, o.steps, o.step_ns)
@@ -393,7 +404,7 @@ impl Recorder {
 
     /// The last record: `exit`, `exception`, `keyboard_interrupt` or `signal`, and what was raised.
     fn footer(&self, reason: &str, error: &str) {
-        self.guard(|_| self.journal.footer(reason, error));
+        self.guard(Kind::Other, |_| self.journal.footer(reason, error));
     }
 
     /// Has the system put what stands on the disk.

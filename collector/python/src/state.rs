@@ -1,8 +1,9 @@
 //! What the recorder knows between two records.
 
-use memscope::{Figures, journal::clock, records::Overhead};
-
-use crate::peaks::Mark;
+use memscope::Figures;
+use memscope::journal::{Journal, clock};
+use memscope::peaks::{Peaks, Rose};
+use memscope::records::{At, Cost, Overhead};
 
 /// Ten seconds, ns: how often the clock and the overhead are written.
 const OFTEN: u64 = 10_000_000_000;
@@ -18,16 +19,6 @@ pub struct Call {
     pub before: Figures,
 }
 
-/// A peak to record.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Peak {
-    pub what: &'static str,
-    pub bytes: u64,
-    pub module: String,
-    pub phase: String,
-    pub after: String,
-}
-
 /// Between two records.
 #[derive(Debug, Default)]
 pub struct State {
@@ -36,10 +27,7 @@ pub struct State {
     pub micro: Option<u64>,
     /// The phase since the last boundary.
     pub phase: String,
-    /// The last reading's edge.
-    edge: String,
-    allocated: Mark,
-    reserved: Mark,
+    peaks: Peaks,
     /// Whether a peak of allocated was recorded since [`take_peak`](Self::take_peak).
     peaked: bool,
     /// Calls that are open, outermost first.
@@ -58,38 +46,26 @@ impl State {
     pub fn new() -> Self {
         Self {
             phase: "init".to_owned(),
+            overhead: Overhead {
+                samples: Some(Cost::default()),
+                modules: Some(Cost::default()),
+                ..Overhead::default()
+            },
             ..Self::default()
         }
     }
 
-    /// Takes a reading at an edge: peaks that rose before it, and whether a mark was reset.
-    pub fn read(&mut self, edge: &str, figures: &Figures) -> (Vec<Peak>, bool) {
-        let reset = self.allocated.was_reset(figures.max_allocated)
-            || self.reserved.was_reset(figures.max_reserved);
-        let mut peaks = Vec::new();
-        let marks = [
-            ("allocated", self.allocated.read(figures.max_allocated)),
-            ("reserved", self.reserved.read(figures.max_reserved)),
-        ];
-        for (what, rose) in marks {
-            if let Some(bytes) = rose {
-                peaks.push(Peak {
-                    what,
-                    bytes,
-                    module: self
-                        .calls
-                        .last()
-                        .map(|c| c.name.clone())
-                        .unwrap_or_default(),
-                    phase: self.phase.clone(),
-                    after: self.edge.clone(),
-                });
-                self.peaked |= what == "allocated";
-            }
-        }
-        self.edge.clear();
-        self.edge.push_str(edge);
-        (peaks, reset)
+    /// Takes a reading at an edge, before anything changes with it: records what rose until then.
+    pub fn look(&mut self, journal: &Journal, edge: &str, figures: &Figures) -> Rose {
+        let at = At {
+            step: self.step,
+            micro: self.micro,
+            phase: &self.phase,
+            module: self.calls.last().map_or("", |c| c.name.as_str()),
+        };
+        let rose = self.peaks.look(journal, &at, edge, figures);
+        self.peaked |= rose.allocated;
+        rose
     }
 
     /// Whether allocated rose to a new peak since this was last asked.

@@ -35,7 +35,7 @@ class Figures(Case):
 
     def test_as_given_in_order(self):
         given = recorded()
-        records = self.figures(given, MEMSCOPE_MODULES="every", MEMSCOPE_INVENTORY="off")
+        records = self.figures(given, MEMSCOPE_MODULES="full", MEMSCOPE_INVENTORY="off")
         keys = ("allocated", "reserved", "max_allocated", "max_reserved")
         at = -1
         seen = 0
@@ -55,7 +55,7 @@ class Figures(Case):
             self.assertEqual(record["device_total"], 150754820096)
 
     def test_differences_of_modules(self):
-        records = self.figures(recorded(), MEMSCOPE_MODULES="every")
+        records = self.figures(recorded(), MEMSCOPE_MODULES="full")
         before = {}
         posts = 0
         for record in of_kind(records, "module"):
@@ -70,7 +70,7 @@ class Figures(Case):
         self.assertEqual(posts, 12)
 
     def test_peaks(self):
-        records = self.figures(recorded(), MEMSCOPE_MODULES="every")
+        records = self.figures(recorded(), MEMSCOPE_MODULES="full")
         expected = []
         highest = {"allocated": None, "reserved": None}
         edge = None

@@ -134,9 +134,10 @@ class Failures(Case):
 
     def test_settings_that_are_not_understood(self):
         self.run_python([os.path.join(HERE, "scenarios.py"), "plain"], MEMSCOPE_HISTORY="some",
-                        MEMSCOPE_MODULES="all of them")
+                        MEMSCOPE_MODULES="all of them", MEMSCOPE_DEPTH="deep")
         self.assertIn("MEMSCOPE_HISTORY=some is not understood", self.stderr)
         self.assertIn("MEMSCOPE_MODULES=all of them is not understood", self.stderr)
+        self.assertIn("MEMSCOPE_DEPTH=deep is not understood", self.stderr)
         self.assertEqual(len(self.journals()), 1)
 
     def test_a_hook_that_fails_is_said_and_the_program_runs(self):

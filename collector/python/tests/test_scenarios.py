@@ -79,10 +79,11 @@ class Scenarios(Case):
         self.expect("loss_module", said(STEP, 0), said(STEP, 1))
 
     def test_exceptions_in_forward(self):
-        for name, noted in (("raises_in_forward", True), ("interrupted", False)):
-            with self.subTest(name):
+        both = (("raises_in_forward", True), ("interrupted", False))
+        for name, noted, steps in [(*one, steps) for one in both for steps in ("0-3", "0", "off")]:
+            with self.subTest(name, steps=steps):
                 self.setUp()
-                records = self.scenario(name)
+                records = self.scenario(name, MEMSCOPE_MODULES="every", MEMSCOPE_MODULE_STEPS=steps)
                 # The step that failed and the one after it are one: nothing was updated in between.
                 again = FORWARD + BACKWARD + UPDATE + END if noted else FORWARD + BACKWARD + UPDATE + END
                 first = FORWARD if noted else []
@@ -135,7 +136,8 @@ class Modules(Case):
         )
 
     def test_which_steps(self):
-        for setting, steps in (("off", []), ("sampled", [1, 2]), ("every", [0, 1, 2])):
+        for setting, steps in (("off", []), ("sampled", [1, 2]), ("every", [0, 1, 2]),
+                               ("full", [0, 1, 2])):
             with self.subTest(setting):
                 self.setUp()
                 records = self.scenario("plain", MEMSCOPE_MODULES=setting, MEMSCOPE_MODULE_STEPS="1,%2,0-0"
@@ -145,6 +147,35 @@ class Modules(Case):
                 self.assertEqual(len(modules), 8 * len(steps))
                 # Boundaries do not depend on it.
                 self.assertEqual(self.edges(records), [e for s in range(3) for e in said(STEP, s)])
+
+    def test_records_of_steps_that_are_not_sampled_are_brief(self):
+        for depth, names in (("blocks", ["Net", "first", "act", "last"]), ("0", ["Net"])):
+            with self.subTest(depth):
+                self.setUp()
+                records = self.scenario("plain", MEMSCOPE_MODULES="every", MEMSCOPE_MODULE_STEPS="1",
+                                        MEMSCOPE_DEPTH=depth)
+                for step in (0, 2):
+                    brief = [r for r in of_kind(records, "module") if r["step"] == step]
+                    self.assertEqual([r["name"] for r in brief if r["edge"] == "pre"], names)
+                    self.assertEqual(sorted(r["name"] for r in brief if r["edge"] == "post"), sorted(names))
+                    self.assertFalse([r for r in brief if "inputs" in r or "outputs" in r])
+                self.assertEqual({r["step"] for r in of_kind(records, "grad")}, {1})
+                full = [r for r in of_kind(records, "module") if r["step"] == 1]
+                self.assertEqual(len(full), 8)
+                self.assertTrue(all("inputs" in r or "outputs" in r for r in full))
+                depths = {(r["name"], r["depth"]) for r in of_kind(records, "module")}
+                self.assertEqual(depths, {("Net", 0), ("first", 1), ("act", 1), ("last", 1)})
+
+    def test_the_cost_by_kind(self):
+        for setting in ("every", "full"):
+            with self.subTest(setting):
+                self.setUp()
+                records = self.scenario("plain", MEMSCOPE_MODULES=setting, MEMSCOPE_MODULE_STEPS="1")
+                last = of_kind(records, "overhead")[-1]
+                self.assertEqual(last["sample_records"], len(of_kind(records, "sample")))
+                self.assertEqual(last["module_records"], len(of_kind(records, "module")))
+                self.assertLess(last["sample_ns"] + last["module_ns"], last["native_ns"])
+                self.assertLess(last["module_ns"], last["hook_ns"])
 
     def test_inventory(self):
         records = self.scenario("plain")

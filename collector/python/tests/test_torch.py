@@ -141,7 +141,7 @@ class Torch(Case):
             "        for _ in range(20): net(torch.randn(3, 4))\n"
             "threads = [threading.Thread(target=work) for _ in range(4)]\n"
             "[t.start() for t in threads]; [t.join() for t in threads]\n"
-        ), MEMSCOPE_MODULES="every")
+        ), MEMSCOPE_MODULES="full")
         modules = of_kind(records, "module")
         self.assertEqual(len(modules), 4 * 20 * 4 * 2)
         depths = {(r["name"], r["depth"]) for r in modules}

@@ -14,6 +14,7 @@ pub use scope::{Module, Phase, Step};
 use crate::device::Probe;
 use crate::figures::Figures;
 use crate::journal::{Journal, Line, Weight, clock};
+use crate::peaks::{Rose, noted};
 use crate::records::{Oom, Overhead};
 use state::State;
 
@@ -92,8 +93,11 @@ impl Recorder {
         self.end_step();
         self.timed(|inner, journal| {
             let mut state = inner.state();
+            let figures = inner.probe.figures();
+            // What rose before a step rose outside of it.
+            let rose = state.look(journal, "step_start", &figures);
             state.begin_step(clock::monotonic());
-            inner.boundary(journal, &mut state, "step_start", &inner.probe.figures());
+            inner.sample_record(journal, &state, "step_start", &figures, "", rose);
         });
     }
 
@@ -135,8 +139,9 @@ impl Recorder {
             if name == "optimizer" {
                 inner.end_forward_backward(journal, &mut state, &figures);
             }
+            let rose = state.look(journal, edge(name, true), &figures);
             state.enter_phase(name);
-            inner.boundary(journal, &mut state, edge(name, true), &figures);
+            inner.sample_record(journal, &state, edge(name, true), &figures, "", rose);
         });
     }
 
@@ -166,8 +171,9 @@ impl Recorder {
         self.timed(|inner, journal| {
             let before = inner.probe.figures();
             let mut state = inner.state();
+            state.look(journal, "module_pre", &before);
             let depth = state.enter_module(name, call, before);
-            inner.module_record(journal, &mut state, "pre", call, depth, &before, None);
+            inner.module_record(journal, &state, "pre", call, depth, &before, None);
         });
         call
     }
@@ -184,14 +190,15 @@ impl Recorder {
             let Some((depth, before)) = state.entered(call) else {
                 return;
             };
+            let rose = state.look(journal, "module_post", &after);
             inner.module_record(
                 journal,
-                &mut state,
+                &state,
                 edge,
                 call,
                 depth,
                 &after,
-                Some(&before),
+                Some((&before, rose)),
             );
             state.leave_module(call);
         });
@@ -201,13 +208,15 @@ impl Recorder {
     pub fn sample(&self, note: &str) {
         self.timed(|inner, journal| {
             let figures = inner.probe.figures();
-            inner.sample_record(journal, "manual", &figures, note);
+            inner.boundary_noted(journal, &mut inner.state(), "manual", &figures, note);
         });
     }
 
     /// Figures that the program knows better than the probe (its own allocator's).
     pub fn sample_of(&self, figures: &Figures, note: &str) {
-        self.timed(|inner, journal| inner.sample_record(journal, "manual", figures, note));
+        self.timed(|inner, journal| {
+            inner.boundary_noted(journal, &mut inner.state(), "manual", figures, note);
+        });
     }
 
     /// The program's own allocator gave out `size` bytes at `address`, called `name`.
@@ -337,17 +346,25 @@ impl Inner {
         figures: &Figures,
         note: &str,
     ) {
+        let rose = state.look(journal, edge, figures);
+        self.sample_record(journal, state, edge, figures, note, rose);
+    }
+
+    fn sample_record(
+        &self,
+        journal: &Journal,
+        state: &State,
+        edge: &str,
+        figures: &Figures,
+        note: &str,
+        rose: Rose,
+    ) {
         let start = Instant::now();
-        journal.sample(&state.at(), edge, self.device, figures, note);
+        let note = noted(note, rose);
+        journal.sample(&state.at(), edge, self.device, figures, &note);
         self.native_ns
             .fetch_add(nanoseconds(start), Ordering::Relaxed);
         self.records.fetch_add(1, Ordering::Relaxed);
-        state.look(journal, edge, figures);
-    }
-
-    fn sample_record(&self, journal: &Journal, edge: &str, figures: &Figures, note: &str) {
-        let mut state = self.state();
-        self.boundary_noted(journal, &mut state, edge, figures, note);
     }
 
     /// The end of forward and backward together, once a step, where either ran.
@@ -361,16 +378,15 @@ impl Inner {
     fn module_record(
         &self,
         journal: &Journal,
-        state: &mut State,
+        state: &State,
         edge: &str,
         call: u64,
         depth: u64,
         now: &Figures,
-        before: Option<&Figures>,
+        before: Option<(&Figures, Rose)>,
     ) {
-        let rose = state.look(journal, edge, now);
         let delta = |of: fn(&Figures) -> Option<u64>| {
-            let (from, to) = before.and_then(of).zip(of(now))?;
+            let (from, to) = before.and_then(|(f, _)| of(f)).zip(of(now))?;
             Some(i64::try_from(to).ok()? - i64::try_from(from).ok()?)
         };
         let mut line = Line::new("module")
@@ -383,7 +399,7 @@ impl Inner {
             .figures(now)
             .signed("delta_allocated", delta(|f| f.allocated))
             .signed("delta_reserved", delta(|f| f.reserved));
-        if before.is_some() {
+        if let Some((_, rose)) = before {
             line = line.flag("peak_rose", rose.allocated);
         }
         self.write(journal, Weight::Event, &line);
@@ -396,6 +412,7 @@ impl Inner {
             hook_ns: self.hook_ns.load(Ordering::Relaxed),
             steps: state.steps_ended(),
             step_ns: state.step_ns(),
+            ..Overhead::default()
         }
     }
 }
@@ -416,6 +433,7 @@ impl Drop for Inner {
                 hook_ns: self.hook_ns.load(Ordering::Relaxed),
                 steps: state.steps_ended(),
                 step_ns: state.step_ns(),
+                ..Overhead::default()
             };
             journal.overhead(&overhead, true);
             journal.footer(reason, if reason == "exception" { "panic" } else { "" });

@@ -35,7 +35,7 @@ pub(super) struct Run {
     /// Steps in which PyTorch's memory history is on: 0-2, 5,10-12, %100 or off [default: 0-2]
     #[arg(long, value_name = "STEPS")]
     history: Option<String>,
-    /// When modules are recorded [default: sampled, which is steps 0-3 and every 100th]
+    /// When modules are recorded [default: sampled]
     #[arg(long, value_name = "WHEN")]
     modules: Option<Modules>,
     /// Record what the CUDA driver allocates as well: NCCL, cuBLAS, contexts
@@ -59,10 +59,12 @@ pub(super) struct Run {
 enum Modules {
     /// Never
     Off,
-    /// In steps 0-3 and every 100th
+    /// In steps 0-3 and every 100th, all of them with shapes and gradients
     Sampled,
-    /// In every step
+    /// As sampled, and in all other steps the figures of blocks and their parts (up to 5 % of a step)
     Every,
+    /// In every step, all of them with shapes and gradients (20 % of a step and more)
+    Full,
 }
 
 /// Runs the program; gives its exit code.

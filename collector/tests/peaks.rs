@@ -1,9 +1,6 @@
 //! Which readings of a high-water mark are peaks.
 
-#[path = "../src/peaks.rs"]
-mod peaks;
-
-use peaks::Mark;
+use memscope::peaks::Mark;
 
 const MIB: u64 = 1 << 20;
 
