@@ -28,11 +28,13 @@ pub struct Recorder {
     journal: Journal,
     place: Place,
     state: Mutex<State>,
+    /// The backend leaves zeros where it does not count.
+    partial: AtomicBool,
     broken: AtomicBool,
 }
 
 impl Recorder {
-    /// Does `work`, counts its time, and keeps panics from Python.
+    /// Does `work` (the writing of a record), counts its time, and keeps panics from Python.
     fn guard<T: Default>(&self, kind: Kind, work: impl FnOnce(&mut State) -> T) -> T {
         if self.broken.load(Ordering::Relaxed) {
             return T::default();
@@ -126,6 +128,7 @@ impl Recorder {
             journal,
             place,
             state: Mutex::new(State::new()),
+            partial: AtomicBool::new(false),
             broken: AtomicBool::new(false),
         })
     }
@@ -156,7 +159,7 @@ impl Recorder {
 
     /// Says that the backend leaves zeros where it does not count.
     fn partial(&self, partial: bool) {
-        self.guard(Kind::Nothing, |state| state.partial = partial);
+        self.partial.store(partial, Ordering::Relaxed);
     }
 
     /// Keys of the header that became known later: a JSON object.
@@ -189,10 +192,12 @@ impl Recorder {
         total: Option<u64>,
         note: &str,
     ) {
+        let f = Figures {
+            device_used: used,
+            device_total: total,
+            ..figures(stats, self.partial.load(Ordering::Relaxed))
+        };
         self.guard(Kind::Sample, |state| {
-            let mut f = figures(stats, state.partial);
-            f.device_used = used;
-            f.device_total = total;
             let rose = state.look(&self.journal, edge, &f);
             state.step = step;
             state.micro = micro;
@@ -328,8 +333,8 @@ impl Recorder {
         message: &str,
         stack: Vec<String>,
     ) {
+        let f = figures(stats, self.partial.load(Ordering::Relaxed));
         self.guard(Kind::Other, |state| {
-            let f = figures(stats, state.partial);
             let module = state.calls.last().map(|c| c.name.clone());
             let at = At {
                 step: state.step,

@@ -36,8 +36,6 @@ pub struct State {
     /// Cumulative cost.
     pub overhead: Overhead,
     step_began: Option<u64>,
-    /// Zeros of the backend are unknown.
-    pub partial: bool,
     last_tick: Option<u64>,
 }
 

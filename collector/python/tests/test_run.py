@@ -89,8 +89,8 @@ class Run(Case):
         self.assertLess(time.monotonic() - began, 50)
 
     def test_the_driver_needs_its_library(self):
-        self.command("--driver", "-c", "pass", code=1, MEMSCOPE_LIBRARY="/nowhere/lib.so")
-        self.assertIn("/nowhere/lib.so is not there", self.stderr)
+        self.command("--driver", "-c", "pass", code=2, MEMSCOPE_LIBRARY="/nowhere/lib.so")
+        self.assertIn("/nowhere/lib.so is no file", self.stderr)
         self.command("--driver", "-c", "pass", code=2, CUDA_INJECTION64_PATH="/other.so")
         self.assertIn("CUDA_INJECTION64_PATH is /other.so already", self.stderr)
 

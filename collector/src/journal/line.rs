@@ -13,7 +13,7 @@ impl Line {
     pub fn new(kind: &'static str) -> Self {
         Self {
             kind,
-            body: Vec::with_capacity(256),
+            body: Vec::with_capacity(512),
         }
     }
 
