@@ -62,7 +62,17 @@ pub(super) fn of(kind: &str) -> Option<[&'static [&'static str]; 3]> {
         "clock" => [&["realtime"], NONE, NONE],
         "drop" => [&["what", "count", "reason"], NONE, NONE],
         "overhead" => [
-            &["records", "native_ns", "hook_ns", "steps", "step_ns"],
+            &[
+                "records",
+                "native_ns",
+                "hook_ns",
+                "sample_records",
+                "sample_ns",
+                "module_records",
+                "module_ns",
+                "steps",
+                "step_ns",
+            ],
             NONE,
             NONE,
         ],
