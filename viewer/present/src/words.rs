@@ -483,6 +483,9 @@ snapshot {
     DiffShrunk: "shrunk", "减少";
     DiffSame: "same", "相同";
     DiffMoved: "line moved", "行号已变";
+    DiffRenamed: "a function has another name", "函数改名";
+    DiffInner: "the innermost frames are the same", "最内层帧相同";
+    DiffAlike: "by sizes, order and category", "按大小、次序与类别";
     DiffFolded: "torch or native frames differ", "torch 或本地帧不同";
     DiffNoStack: "stack not recorded", "未记录调用栈";
     DiffFigures: "Peaks and ends", "峰值与结束值";

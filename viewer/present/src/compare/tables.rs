@@ -130,7 +130,10 @@ impl Rows for DiffRows {
             Some("matched") => Cell::Text(Cow::Borrowed(match row.how {
                 Match::Exact => "",
                 Match::Moved => Word::DiffMoved.text(lang),
+                Match::Renamed => Word::DiffRenamed.text(lang),
                 Match::Folded => Word::DiffFolded.text(lang),
+                Match::Inner => Word::DiffInner.text(lang),
+                Match::Alike => Word::DiffAlike.text(lang),
             })),
             // Figures follow the status.
             Some(_) => row

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use report::analyze::snapshot::lines::{Line, at as lines_at};
 use report::analyze::snapshot::{Analysis, Instant};
+use report::analyze::summary;
 use report::model::snapshot::FrameId;
 use serde_json::json;
 
@@ -156,6 +157,7 @@ pub fn lines_json(a: &Analysis, at: Instant, sources: &Sources) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.lines", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

@@ -6,6 +6,7 @@ use report::analyze::snapshot::allocations::AllocationId;
 use report::analyze::snapshot::categories::Certainty;
 use report::analyze::snapshot::group::{By, Group, Key, group};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
 use serde_json::json;
 
 use super::allocations::certainty;
@@ -257,6 +258,7 @@ pub fn memory_json(a: &Analysis, at: Instant, by: By, top: Option<usize>) -> Str
         .collect();
     let answer = json!({
         "format": "memscope.memory", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

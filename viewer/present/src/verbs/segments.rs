@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use report::analyze::snapshot::pages::{self, Use};
 use report::analyze::snapshot::state::{Pin, State, StateBlock, pins};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
 use report::model::snapshot::BlockState;
 use serde_json::json;
 
@@ -282,6 +283,7 @@ pub fn segments_json(a: &Analysis, at: Instant) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.segments", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

@@ -7,6 +7,7 @@ use report::analyze::snapshot::findings::{Finding, FindingKind};
 use report::analyze::snapshot::pages::{self, PAGE, Page, Part, Use};
 use report::analyze::snapshot::state::{Fragmentation, State, fragmentation};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
 use report::model::Value;
 use report::model::snapshot::{Size, TIME_RESOLUTION_NS};
 use serde_json::json;
@@ -530,6 +531,7 @@ pub fn stats_json(a: &Analysis, at: Instant) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.stats", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

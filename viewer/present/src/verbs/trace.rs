@@ -258,6 +258,7 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
 pub fn entries_head(a: &Analysis) -> String {
     let about = serde_json::json!({
         "format": "memscope.trace", "version": 1,
+        "skipped": report::analyze::summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
     });
