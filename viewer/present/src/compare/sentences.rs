@@ -177,8 +177,8 @@ fn live_reasons(live: &LiveDiff, lang: Lang) -> Vec<String> {
         .map(|r| {
             let place = match r.key {
                 Key::Unrecorded => match lang {
-                    Lang::En => "without a recorded stack".to_owned(),
-                    Lang::Zh => "未记录调用栈".to_owned(),
+                    Lang::En => format!("where {}", super::tables::nowhere(live).text(lang)),
+                    Lang::Zh => super::tables::nowhere(live).text(lang).to_owned(),
                 },
                 key => match lang {
                     Lang::En => format!("at {}", super::tables::place(live, key, lang)),

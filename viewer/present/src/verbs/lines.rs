@@ -10,7 +10,7 @@ use report::model::snapshot::FrameId;
 use serde_json::json;
 
 use super::table::{Table, number, size, text};
-use super::{at_json, function, not_recorded, title, when};
+use super::{at_json, function, nowhere, title, when};
 use crate::export::aligned;
 use crate::rows::{Column, figure, text as column};
 use crate::units::bytes;
@@ -75,7 +75,7 @@ pub fn lines_text(a: &Analysis, at: Instant, sources: &Sources, lang: Lang) -> S
     }
     for (file, mut lines) in files {
         lines.sort_by_key(|l| l.frame.map(|f| location(a, f).1));
-        let heading = file.map_or_else(|| not_recorded(lang).into(), visible);
+        let heading = file.map_or_else(|| nowhere(a, lang).into(), visible);
         let _ = writeln!(out, "\n{heading}");
         let mut table = Table::new("lines", BY_FILE);
         for l in lines {

@@ -11,9 +11,7 @@ use serde_json::json;
 
 use super::allocations::certainty;
 use super::table::{Table, number, size, text};
-use super::{
-    at_json, file_line, frame, function, not_recorded, place, pool_shown, stream, title, when,
-};
+use super::{at_json, file_line, frame, function, nowhere, place, pool_shown, stream, title, when};
 use crate::export::aligned;
 use crate::names::category_word;
 use crate::rows::{Cell, Column, figure, text as column};
@@ -77,7 +75,7 @@ fn said(a: &Analysis, key: Key, whole: bool, lang: Lang) -> String {
                 .map_or(shown.as_str(), |(file, _)| file);
             format!("{} {file}", function(a, f))
         }
-        Key::Line(None) | Key::Function(None) => not_recorded(lang).to_owned(),
+        Key::Line(None) | Key::Function(None) => nowhere(a, lang).to_owned(),
         Key::Category(c, _) => category_word(c).text(lang).to_owned(),
         Key::Stream(s) => stream(a, s),
         Key::Pool(p) => pool_shown(a, p),

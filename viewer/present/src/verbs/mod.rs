@@ -28,7 +28,7 @@ use serde_json::json;
 use crate::names;
 use crate::units::bytes;
 use crate::visible::{short, visible};
-use crate::words::{Lang, Word};
+use crate::words::Lang;
 
 pub use allocations::AllocationRows;
 pub use curve::CurveRows;
@@ -88,17 +88,30 @@ fn frame(a: &Analysis, id: FrameId, whole: bool) -> String {
 /// The frame of a stack that a reader looks for; what is not recorded says so.
 fn place(a: &Analysis, stack: Option<StackId>, lang: Lang) -> String {
     match stack {
-        None => not_recorded(lang).to_owned(),
+        None => nowhere(a, lang).to_owned(),
         Some(s) => match a.sites().place(s) {
             Some(f) => frame(a, f, false),
-            None => not_recorded(lang).to_owned(),
+            None => nowhere(a, lang).to_owned(),
         },
     }
 }
 
-/// What stands where a stack is missing.
-fn not_recorded(lang: Lang) -> &'static str {
-    Word::NotRecorded.text(lang)
+/// As [`place`], of what entry `born` made.
+fn place_since(a: &Analysis, stack: Option<StackId>, born: Option<TraceId>, lang: Lang) -> String {
+    match stack.and_then(|s| a.sites().place(s)) {
+        Some(f) => frame(a, f, false),
+        None => missing_since(a, born, lang).to_owned(),
+    }
+}
+
+/// What stands where the stack of what entry `born` made is missing.
+fn missing_since(a: &Analysis, born: Option<TraceId>, lang: Lang) -> &'static str {
+    names::missing_word(a.missing_since(born)).text(lang)
+}
+
+/// What stands where the stacks of a group are missing.
+fn nowhere(a: &Analysis, lang: Lang) -> &'static str {
+    names::missing_word(a.missing()).text(lang)
 }
 
 /// A whole stack, root first, frames joined by `;`, as folded stacks have it.
