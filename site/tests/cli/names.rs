@@ -204,3 +204,155 @@ fn ranks_are_named_by_folder_everywhere() {
         wrong.stderr
     );
 }
+
+/// A snapshot of these entries of one device, without segments.
+fn of_entries(entries: &[Value]) -> String {
+    json!({ "segments": [], "device_traces": [entries] }).to_string()
+}
+
+#[test]
+fn very_long_stacks_are_shown_from_both_ends() {
+    let dir = directory();
+    let entry = |depth: usize| {
+        let frame =
+            |i: usize| json!({"name": format!("f{i}"), "filename": "/u/a.py", "line": i + 1});
+        let frames: Vec<Value> = (0..depth).map(frame).collect();
+        json!({"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "time_us": 1, "frames": frames})
+    };
+    for (depth, left_out) in [(512, 0), (513, 1), (3000, 3000 - 512)] {
+        let path = put(dir.path(), "deep.json", of_entries(&[entry(depth)]));
+        let path = path.to_str().unwrap();
+        let folded = memscope(["memory", path, "--format", "folded"]);
+        let line = folded
+            .ok()
+            .trim_end()
+            .rsplit_once(' ')
+            .unwrap()
+            .0
+            .to_owned();
+        let frames: Vec<&str> = line.split(';').collect();
+        let shown = depth - left_out;
+        assert_eq!(frames.len(), shown + usize::from(left_out > 0));
+        // Outermost first; what is left out is counted where it stood.
+        assert!(frames[0].starts_with(&format!("f{} ", depth - 1)));
+        assert!(frames[frames.len() - 1].starts_with("f0 "));
+        if left_out > 0 {
+            assert_eq!(frames[256], format!("… {left_out} frames"));
+            assert!(frames[255].starts_with(&format!("f{} ", depth - 256)));
+            assert!(frames[257].starts_with("f255 "));
+        }
+        let text = memscope(["memory", path]);
+        assert_eq!(
+            text.ok().contains(&format!("    … {left_out} frames\n")),
+            left_out > 0
+        );
+        assert_eq!(text.ok().matches("/u/a.py:").count(), shown, "{depth}");
+        let table = memscope(["export", path, "--format", "csv"]);
+        assert_eq!(
+            table.ok().contains(&format!("… {left_out} frames")),
+            left_out > 0
+        );
+    }
+}
+
+#[test]
+fn what_no_python_frame_made_is_told_from_what_was_there_before() {
+    let dir = directory();
+    let block = |address: u64, size: u64| json!({"address": address, "size": size, "requested_size": size, "state": "active_allocated"});
+    let segment = json!({
+        "device": 0, "address": 0x100_0000, "total_size": 2 << 20, "stream": 0,
+        "segment_type": "small", "is_expandable": false,
+        "blocks": [block(0x100_0000, 1 << 20), block(0x110_0000, 1 << 20)],
+    });
+    let made = json!({"action": "alloc", "addr": 0x110_0000, "size": 1 << 20, "stream": 0, "time_us": 1, "frames": []});
+    let text = json!({"segments": [segment], "device_traces": [[made]]}).to_string();
+    let path = put(dir.path(), "both.json", text);
+    let path = path.to_str().unwrap();
+    let segments = memscope(["segments", path]);
+    let line = |address: &str| {
+        let all = segments.ok().lines();
+        all.filter(|l| l.contains(address))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert!(
+        line("b1000000_0").contains("stack not recorded"),
+        "{}",
+        segments.text()
+    );
+    assert!(
+        line("b1100000_0").contains("no Python frame was recorded"),
+        "{}",
+        segments.text()
+    );
+    // Together they are both, and said so.
+    let lines = memscope(["lines", path]);
+    assert!(
+        lines
+            .ok()
+            .contains("stack not recorded, or no Python frame in it"),
+        "{}",
+        lines.text()
+    );
+    let trace = memscope(["trace", path]);
+    assert!(
+        trace.ok().contains("no Python frame was recorded"),
+        "{}",
+        trace.text()
+    );
+    let zh = memscope(["segments", path, "--lang", "zh"]);
+    assert!(zh.ok().contains("未记录 Python 帧") && zh.text().contains("未记录调用栈"));
+}
+
+#[test]
+fn a_segment_at_the_end_of_the_address_space_is_counted_once() {
+    let dir = directory();
+    let start = u64::MAX - (4 << 20) + 1;
+    let entries = [
+        json!({"action": "segment_alloc", "addr": start, "size": 4 << 20, "stream": 0, "time_us": 1}),
+        json!({"action": "alloc", "addr": start, "size": 1 << 20, "stream": 0, "time_us": 2}),
+    ];
+    let block = |address: u64, size: u64, state: &str| json!({"address": address, "size": size, "requested_size": size, "state": state});
+    let segment = json!({
+        "device": 0, "address": start, "total_size": 4 << 20, "stream": 0,
+        "segment_type": "large", "is_expandable": false,
+        "blocks": [block(start, 1 << 20, "active_allocated"), block(start + (1 << 20), 3 << 20, "inactive")],
+    });
+    let text = json!({"segments": [segment], "device_traces": [entries]}).to_string();
+    let path = put(dir.path(), "end.json", text);
+    let done = memscope(["stats", path.to_str().unwrap(), "--format", "json"]);
+    let answer: Value = serde_json::from_str(done.ok()).unwrap();
+    assert_eq!(answer["peaks"]["reserved"]["bytes"], 4 << 20);
+    assert_eq!(answer["peaks"]["allocated"]["bytes"], 1 << 20);
+    assert_eq!(answer["totals"]["free"], 3 << 20);
+}
+
+#[test]
+fn a_profilers_trace_states_what_it_does_not_know() {
+    let path = "resnet50_profiler/trace.json.xz";
+    let done = memscope(["stats", path, "--format", "json"]);
+    let answer: Value = serde_json::from_slice(&done.stdout).unwrap();
+    for known in ["reserved", "allocated"] {
+        assert!(answer["totals"][known].as_u64().unwrap() > 0, "{known}");
+    }
+    for unknown in [
+        "active",
+        "pending",
+        "requested",
+        "rounding",
+        "free",
+        "free_in_used_segments",
+        "free_in_unused_segments",
+        "largest_free",
+        "inactive_split",
+    ] {
+        assert!(answer["totals"][unknown].is_null(), "{unknown}");
+    }
+    let text = memscope(["stats", path]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("Segments are not recorded in this file."));
+    assert!(
+        text.lines()
+            .any(|l| l.trim_start().starts_with("largest free block") && l.contains('–'))
+    );
+}
