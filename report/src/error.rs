@@ -12,7 +12,8 @@ pub enum Error {
     Malformed {
         /// The input's name, as its owner gave it.
         name: String,
-        /// Offset from the start of the (uncompressed) input, in bytes.
+        /// Offset from the start of the uncompressed input, in bytes; of the compressed one where
+        /// compression itself is damaged.
         offset: u64,
         /// What the format demands here.
         expected: String,
@@ -54,6 +55,31 @@ pub enum Error {
         /// The newest version that this build reads.
         supported: u32,
     },
+}
+
+impl Error {
+    /// The error of a source that failed after `offset` bytes. Where it is compressed data that is
+    /// wrong, that is said, with the offset in the compressed file.
+    pub(crate) fn reading(name: &str, offset: u64, source: std::io::Error) -> Self {
+        #[cfg(feature = "snapshot")]
+        if let Some(damaged) = source
+            .get_ref()
+            .and_then(|e| e.downcast_ref::<crate::read::compressed::Damaged>())
+        {
+            return Self::Malformed {
+                name: name.to_owned(),
+                offset: damaged.offset,
+                expected: damaged.expected.clone(),
+                found: damaged.found.clone(),
+                advice: damaged.advice.clone(),
+            };
+        }
+        Self::Io {
+            name: name.to_owned(),
+            offset,
+            source,
+        }
+    }
 }
 
 /// Short for results of this crate.

@@ -160,7 +160,7 @@ fn worker_source(glue: &str) -> String {
     out.push_str(READ);
     out.push_str(
         "; postMessage({ out }, [out.buffer]); }\n\
-           catch (e) { postMessage({ failed: String(e) }); }\n\
+           catch (e) { postMessage({ failed: typeof e == \"string\" ? e : 0 }); }\n\
          };\n",
     );
     out
@@ -195,6 +195,7 @@ fn in_worker(state: State, name: &str, content: &JsValue) -> Option<js_sys::Prom
             };
             let failed = reject.clone();
             let ended = done.clone();
+            let name = name.to_owned();
             let heard = Closure::<dyn FnMut(MessageEvent)>::new(move |m: MessageEvent| {
                 let share = Reflect::get(&m.data(), &"share".into());
                 if let Some(share) = share.ok().and_then(|s| s.as_f64()) {
@@ -205,8 +206,12 @@ fn in_worker(state: State, name: &str, content: &JsValue) -> Option<js_sys::Prom
                 match Reflect::get(&m.data(), &"out".into()) {
                     Ok(out) if !out.is_undefined() => resolve.call1(&JsValue::NULL, &out).ok(),
                     _ => {
-                        let why =
+                        let mut why =
                             Reflect::get(&m.data(), &"failed".into()).unwrap_or(JsValue::NULL);
+                        // A program that stopped: its own words name an instruction.
+                        if why.as_f64().is_some() {
+                            why = stopped(&name).into();
+                        }
                         failed.call1(&JsValue::NULL, &why).ok()
                     }
                 };
@@ -226,6 +231,14 @@ fn in_worker(state: State, name: &str, content: &JsValue) -> Option<js_sys::Prom
             }
         },
     ))
+}
+
+/// What is said when reading ended without an answer.
+fn stopped(name: &str) -> String {
+    format!(
+        "{name}: reading stopped, most likely for want of memory in the browser; make the report \
+         outside of it: memscope render {name}"
+    )
 }
 
 fn text(e: &JsValue) -> String {

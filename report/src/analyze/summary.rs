@@ -248,20 +248,25 @@ pub fn rank(rank: &Rank) -> RankSummary {
             .iter()
             .map(|g| grown(rank, g))
             .collect(),
-        skipped: rank
-            .skipped
-            .iter()
-            .map(|s| SkippedSummary {
-                what: s.what.clone(),
-                count: s.count,
-            })
-            .collect(),
+        skipped: skipped(rank),
     };
     #[cfg(feature = "snapshot")]
     if let Some(figures) = figures::figures(rank) {
         with_snapshot(rank, &figures, &mut summary);
     }
     summary
+}
+
+/// What the reader could not use, kind by kind; every answer for scripts has it.
+#[must_use]
+pub fn skipped(rank: &Rank) -> Vec<SkippedSummary> {
+    rank.skipped
+        .iter()
+        .map(|s| SkippedSummary {
+            what: s.what.clone(),
+            count: s.count,
+        })
+        .collect()
 }
 
 /// Adds what a memory snapshot knows. What the events of a runtime report say stays.

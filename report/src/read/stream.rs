@@ -25,11 +25,7 @@ pub fn read_stream(name: &str, source: impl Read) -> Result<Report> {
 /// # Errors
 /// See [`Error`].
 pub fn read_sized(name: &str, source: impl Read, size: Option<u64>) -> Result<Report> {
-    let io = |source| Error::Io {
-        name: name.to_owned(),
-        offset: 0,
-        source,
-    };
+    let io = |source| Error::reading(name, 0, source);
     let mut source = compressed::uncompressed(source).map_err(io)?;
     let mut head = Vec::new();
     source

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use present::Lang;
 use report::analyze::diff::snapshot::groups::By;
-use report::analyze::snapshot::Instant;
+use report::model::snapshot::Device;
 
 /// Shows where GPU memory goes in training and inference.
 #[derive(Debug, Parser)]
@@ -192,25 +192,33 @@ pub(super) struct Compare {
     /// The other. Differences are B minus A
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub(super) b: PathBuf,
-    /// The instant of both snapshots that is compared: peak, oom, start, end or an entry of the
-    /// trace such as t412
+    /// The instant of both snapshots that is compared: peak, oom, start, end, an entry such as t412,
+    /// or an allocation, range or stack for when it came. Such names are A's own: give B's in --at-b
     #[arg(long, value_name = "INSTANT", default_value = "peak")]
-    pub(super) at: Instant,
+    pub(super) at: String,
     /// Another instant for B
     #[arg(long, value_name = "INSTANT")]
-    pub(super) at_b: Option<Instant>,
+    pub(super) at_b: Option<String>,
     /// What live memory is grouped by [default: line and category; all of them in JSON]
     #[arg(long, value_name = "WHAT")]
     pub(super) by: Option<CompareBy>,
     /// Rows of each table at most [default: 20; all in JSON]
     #[arg(long, value_name = "N")]
     pub(super) top: Option<usize>,
-    /// The rank that is compared [default: the one with the highest peak]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) rank: Option<i64>,
+    /// The rank that is compared: its number, its folder or the name of its source [default: the one
+    /// with the highest peak]
+    #[arg(long, value_name = "RANK", allow_negative_numbers = true)]
+    pub(super) rank: Option<String>,
     /// Another rank for B
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) rank_b: Option<i64>,
+    #[arg(long, value_name = "RANK", allow_negative_numbers = true)]
+    pub(super) rank_b: Option<String>,
+    /// The device of both snapshots, or host for pinned memory [default: the one with the longest
+    /// history]
+    #[arg(long, value_name = "N", value_parser = super::snapshot::device)]
+    pub(super) device: Option<Device>,
+    /// Another device for B
+    #[arg(long, value_name = "N", value_parser = super::snapshot::device)]
+    pub(super) device_b: Option<Device>,
     /// How to answer [default: what the name of the output says, else text]
     #[arg(short, long, value_name = "FORMAT")]
     pub(super) format: Option<CompareFormat>,

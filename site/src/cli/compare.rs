@@ -15,6 +15,7 @@ use report::analyze::diff::{Comparison, Side};
 use report::analyze::snapshot::flame::Direction;
 use report::analyze::snapshot::{Analysis, Instant};
 use report::container::Headline;
+use report::model::snapshot::Device;
 use report::model::{Rank, Report};
 
 use super::args::{Compare, CompareBy, CompareFormat};
@@ -52,12 +53,12 @@ pub(super) fn compare(arguments: &Compare) -> Result<()> {
     let [x, y] = inputs;
     let mut a = rank(
         read(&x, &mut progress)?,
-        arguments.rank,
+        arguments.rank.as_deref(),
         "A",
         &arguments.a,
         &mut progress,
     )?;
-    let number = arguments.rank_b.or(arguments.rank);
+    let number = arguments.rank_b.as_deref().or(arguments.rank.as_deref());
     let mut b = rank(
         read(&y, &mut progress)?,
         number,
@@ -69,7 +70,7 @@ pub(super) fn compare(arguments: &Compare) -> Result<()> {
     let size = match format {
         CompareFormat::Html => html(arguments, a, b, &mut progress, &mut out)?,
         _ => {
-            let seen = seen(arguments, a, b)?;
+            let seen = seen(arguments, a, b, false)?;
             let text = rendered(arguments, format, &seen)?;
             progress.clear();
             out.write_all(text.as_bytes())
@@ -121,7 +122,7 @@ fn format(arguments: &Compare, target: &Target) -> CompareFormat {
 /// The rank of a side that is compared: the one asked for, else the one with the highest peak.
 fn rank(
     report: Report,
-    number: Option<i64>,
+    wanted: Option<&str>,
     letter: &str,
     argument: &Path,
     progress: &mut Progress,
@@ -129,11 +130,21 @@ fn rank(
     let name = shown(argument);
     let mut ranks = report.ranks;
     let n = ranks.len();
-    if let Some(number) = number {
-        return ranks
-            .into_iter()
-            .find(|r| r.number() == Some(number))
-            .ok_or_else(|| Usage(format!("{name} has no rank {number}")).into());
+    if let Some(wanted) = wanted {
+        let said = present::visible::short(wanted, 80);
+        return match super::snapshot::named(&ranks, wanted).as_slice() {
+            [i] => Ok(ranks.swap_remove(*i)),
+            [] => Err(Usage(format!(
+                "{name} has no rank {said}; it has {}",
+                listed(ranks.iter())
+            ))
+            .into()),
+            several => {
+                let several = several.iter().filter_map(|&i| ranks.get(i));
+                let which = listed(several);
+                Err(Usage(format!("{name} has several ranks {said}: {which}")).into())
+            }
+        };
     }
     let peaks: Vec<Option<u64>> = if n > 1 {
         ranks
@@ -161,6 +172,15 @@ fn rank(
     Ok(rank)
 }
 
+/// What --rank takes for each.
+fn listed<'a>(ranks: impl Iterator<Item = &'a Rank>) -> String {
+    let each: Vec<String> = ranks.map(super::snapshot::called).collect();
+    match each.as_slice() {
+        [] => "none".to_owned(),
+        all => all.join(", "),
+    }
+}
+
 /// Ranks of containers keep their names, which may be the same.
 fn tell_apart(a: &mut Rank, x: &[Input], b: &mut Rank, y: &[Input]) {
     if a.source.name != b.source.name {
@@ -175,30 +195,54 @@ fn tell_apart(a: &mut Rank, x: &[Input], b: &mut Rank, y: &[Input]) {
     }
 }
 
-/// The instants asked for.
-fn instants(arguments: &Compare) -> (Instant, Instant) {
-    (arguments.at, arguments.at_b.unwrap_or(arguments.at))
+/// The instant that a text names in a side's history.
+fn instant(side: &Analysis, text: &str, option: &str, letter: &str) -> Result<Instant> {
+    side.instant(text).map_err(|e| {
+        let shown = present::visible::short(text, 80);
+        Usage(format!("{option} {shown}: in {letter}, {e}")).into()
+    })
 }
 
-fn known(at: Instant, side: &Analysis, letter: &str) -> Result<()> {
-    let no = match at {
-        Instant::Event(t) if !side.replay.events().contains(&t.index()) => "is not an entry of",
-        Instant::Oom(n) if side.replay.ooms.len() <= n as usize => "did not happen in",
-        _ => return Ok(()),
+/// A side, with the device asked for.
+fn side(rank: Rank, device: Option<Device>, option: &str, page: bool) -> Result<Side> {
+    let rank = Arc::new(rank);
+    let Some(device) = device else {
+        return Ok(Side::of(rank));
     };
-    Err(Usage(format!("{at} {no} {letter}'s history")).into())
+    super::snapshot::has(&rank, device, option)?;
+    let main = || Side::of(Arc::clone(&rank)).snapshot.map(|s| s.device);
+    if page && main() != Some(device) {
+        return Err(Usage(format!(
+            "{option}: a page shows the device with the longest history; leave it out, or take \
+             another --format"
+        ))
+        .into());
+    }
+    let of = Side::on(Arc::clone(&rank), device);
+    Ok(of.unwrap_or_else(|| Side::of(rank)))
 }
 
-fn seen(arguments: &Compare, a: Rank, b: Rank) -> Result<Seen> {
-    let comparison = Comparison::of(Side::of(Arc::new(a)), Side::of(Arc::new(b)));
-    let (at_a, at_b) = instants(arguments);
+fn seen(arguments: &Compare, a: Rank, b: Rank, page: bool) -> Result<Seen> {
+    let lang = terminal_lang(arguments.lang);
+    for rank in [&a, &b] {
+        super::snapshot::say_skipped(rank, lang);
+    }
+    let other = arguments.device_b.or(arguments.device);
+    let comparison = Comparison::of(
+        side(a, arguments.device, "--device", page)?,
+        side(b, other, "--device-b", page)?,
+    );
+    let (at, at_b) = (&arguments.at, &arguments.at_b);
     let live = match &comparison.snapshot {
         Some(diff) => {
-            known(at_a, &diff.a, "A")?;
-            known(at_b, &diff.b, "B")?;
-            Some(diff.at(at_a, at_b))
+            let in_a = instant(&diff.a, at, "--at", "A")?;
+            let in_b = match at_b {
+                Some(text) => instant(&diff.b, text, "--at-b", "B")?,
+                None => instant(&diff.b, at, "--at", "B")?,
+            };
+            Some(diff.at(in_a, in_b))
         }
-        None if (at_a, at_b) != (Instant::Peak, Instant::Peak) => {
+        None if at != "peak" || at_b.as_ref().is_some_and(|b| b != "peak") => {
             let text = "--at needs a memory snapshot on both sides";
             return Err(Usage(text.to_owned()).into());
         }
@@ -265,12 +309,11 @@ fn html(
     let (Some(a), Some(b)) = (ranks.next(), ranks.next()) else {
         return Ok(0);
     };
-    let seen = seen(arguments, a, b)?;
+    let seen = seen(arguments, a, b, true)?;
     let lang = arguments.lang.map_or(Lang::En, Lang::from);
-    let (at_a, at_b) = instants(arguments);
     let mut link = "view=compare&rank=0&with=1".to_owned();
-    if seen.live.is_some() {
-        link += &format!("&at={at_a}&atb={at_b}");
+    if let Some(live) = &seen.live {
+        link += &format!("&at={}&atb={}", live.at.0, live.at.1);
     }
     if let Some(by) = arguments.by {
         link += &format!("&by={}", By::from(by).word());

@@ -25,7 +25,7 @@ pub(super) struct One {
     /// for stdin. What it is is told by its content
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     pub(super) input: PathBuf,
-    /// Which rank, where the input has several: its number, or the name of its source
+    /// Which rank, where the input has several: its number, its folder, or the name of its source
     #[arg(long, value_name = "RANK")]
     rank: Option<String>,
     /// Which device, or host for pinned memory [default: the one with the longest history]
@@ -42,8 +42,8 @@ pub(super) struct One {
 /// An instant of the history.
 #[derive(Debug, Args)]
 pub(super) struct At {
-    /// When: peak, oom, oom2, start, end, an entry such as t412, or an allocation or range for when
-    /// it was made
+    /// When: peak, oom, oom2, start, end, an entry such as t412, or an allocation, range or stack
+    /// for when it came
     #[arg(long, value_name = "INSTANT")]
     pub(super) at: Option<String>,
 }
@@ -83,7 +83,9 @@ pub(super) fn answered(
         out: &mut out,
         bytes: 0,
     };
-    answer(&analysis, terminal_lang(one.lang), &mut counted)?;
+    let lang = terminal_lang(one.lang);
+    say_skipped(&analysis.rank, lang);
+    answer(&analysis, lang, &mut counted)?;
     let bytes = counted.bytes;
     out.commit()?;
     match &target {
@@ -133,15 +135,7 @@ fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
         each.join(", ")
     };
     if let Some(wanted) = &one.rank {
-        let is = |r: &Rank| {
-            let name = &r.source.name;
-            r.number().is_some_and(|n| n.to_string() == *wanted)
-                || name == wanted
-                || name.ends_with(&format!("/{wanted}"))
-        };
-        let found: Vec<usize> = (0..with.len())
-            .filter(|&i| with.get(i).is_some_and(is))
-            .collect();
+        let found = named(&with, wanted);
         match found.as_slice() {
             [i] => with = vec![with.swap_remove(*i)],
             [] => {
@@ -172,36 +166,68 @@ fn choose(ranks: Vec<Rank>, one: &One) -> Result<Analysis> {
         anyhow::bail!("{shown}: it has no memory snapshot");
     };
     let rank = Arc::new(rank);
-    let devices = rank
-        .snapshot
-        .as_ref()
-        .map(|s| s.device_list())
-        .unwrap_or_default();
-    if let Some(device) = one.device
-        && !devices.contains(&device)
-    {
-        let there: Vec<String> = devices.iter().map(|d| d.word()).collect();
-        let there = match there.as_slice() {
-            [] => "none".to_owned(),
-            all => all.join(", "),
-        };
-        return Err(Usage(format!(
-            "--device {}: the snapshot has no such device; it has {there}",
-            device.word()
-        ))
-        .into());
+    if let Some(device) = one.device {
+        has(&rank, device, "--device")?;
     }
     Analysis::chosen(rank, one.device).with_context(|| {
         format!("{shown}: the snapshot is empty: no device has a history or segments")
     })
 }
 
-fn device(text: &str) -> Result<Device, String> {
+/// The ranks that a text names: by number or the whole name of the source, else by its end, else
+/// by a folder that it lies in.
+pub(super) fn named(ranks: &[Rank], wanted: &str) -> Vec<usize> {
+    let wanted = wanted.trim_end_matches('/');
+    let exact =
+        |r: &Rank| r.number().is_some_and(|n| n.to_string() == wanted) || r.source.name == wanted;
+    let end = |r: &Rank| r.source.name.ends_with(&format!("/{wanted}"));
+    let folder = |r: &Rank| {
+        let name = format!("/{}", r.source.name);
+        !wanted.is_empty() && name.contains(&format!("/{wanted}/"))
+    };
+    let which = |is: &dyn Fn(&Rank) -> bool| -> Vec<usize> {
+        let all = ranks.iter().enumerate();
+        all.filter(|(_, r)| is(r)).map(|(i, _)| i).collect()
+    };
+    [&exact as &dyn Fn(&Rank) -> bool, &end, &folder]
+        .into_iter()
+        .map(which)
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// Refuses a device that a rank's snapshot does not have.
+pub(super) fn has(rank: &Rank, device: Device, option: &str) -> Result<()> {
+    let snapshot = rank.snapshot.as_ref();
+    let devices = snapshot.map(|s| s.device_list()).unwrap_or_default();
+    if devices.contains(&device) {
+        return Ok(());
+    }
+    let there: Vec<String> = devices.iter().map(|d| d.word()).collect();
+    let there = match there.as_slice() {
+        [] => "none".to_owned(),
+        all => all.join(", "),
+    };
+    let what = match snapshot {
+        Some(_) => "the snapshot has no such device; it has",
+        None => "the input has no memory snapshot, so of devices it has",
+    };
+    Err(Usage(format!("{option} {}: {what} {there}", device.word())).into())
+}
+
+/// What the reader could not use, in one line; every verb says it.
+pub(super) fn say_skipped(rank: &Rank, lang: Lang) {
+    if let Some(line) = present::sentences::skipped(rank, lang) {
+        super::note(&line);
+    }
+}
+
+pub(super) fn device(text: &str) -> Result<Device, String> {
     Device::of_word(text).ok_or_else(|| "expected the number of a device, or host".to_owned())
 }
 
 /// What --rank takes for a rank.
-fn called(rank: &Rank) -> String {
+pub(super) fn called(rank: &Rank) -> String {
     let name = short(&rank.source.name, 80);
     match rank.number() {
         Some(n) => format!("{n} ({name})"),

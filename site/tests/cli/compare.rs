@@ -104,7 +104,7 @@ fn two_snapshots_for_people() {
     assert!(svg.ok().starts_with("<svg ") && svg.text().contains("B peak 3.15 GiB"));
     let flame = memscope(["compare", AMP, FP32, "--format", "svg", "--by", "stack"]);
     assert!(flame.ok().contains("▲ +"), "a sign beside the colour");
-    assert!(flame.text().contains("▼ −"));
+    assert!(flame.text().contains("▼"));
     assert!(
         memscope(["compare", AMP, FP32, "--lang", "zh"])
             .ok()
@@ -204,11 +204,11 @@ fn calls_that_cannot_be() {
     bad(&["-", "-"], "only one of the two can be stdin");
     bad(
         &[AMP, FP32, "--at", "t99999999"],
-        "t99999999 is not an entry of A's history",
+        "--at t99999999: in A, t99999999 is no entry of this device; it has t0 to t6712",
     );
     bad(
         &[AMP, FP32, "--at-b", "oom"],
-        "oom did not happen in B's history",
+        "--at-b oom: in B, the history has 0 out-of-memory entries, so there is no oom",
     );
     bad(
         &[AMP, ONE, "--at", "end"],
@@ -216,7 +216,7 @@ fn calls_that_cannot_be() {
     );
     bad(
         &["original_ddp", ONE, "--rank", "7"],
-        "original_ddp has no rank 7",
+        "original_ddp has no rank 7; it has 0 (original_ddp/rank00000/runtime_report.json), 1 (rank00001/runtime_report.json)",
     );
     let a = small("0", "m");
     let done = memscope_with(a.as_bytes(), &["compare", "-", ONE]);

@@ -11,6 +11,7 @@ mod exports;
 mod folders;
 mod golden;
 mod inputs;
+mod names;
 mod output;
 mod page;
 mod record;

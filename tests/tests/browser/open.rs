@@ -186,3 +186,35 @@ fn broken_files_are_refused_with_a_line_and_the_page_stays() {
         );
     });
 }
+
+#[test]
+fn a_reader_that_stops_is_told_of_in_a_sentence() {
+    viewer(async |page: &Page| {
+        // The worker's reader ends as a program does that gets no more memory.
+        page.js(
+            "memscopeWorker.glue = memscopeWorker.glue.replace('const memscopeBoot', \
+             'read_file = () => { throw new WebAssembly.RuntimeError(\"unreachable\") };\\nconst memscopeBoot')",
+        )
+        .await;
+        choose(page, &fixture("original_ddp/rank00000/runtime_report.json")).await;
+        let said = page
+            .wait(
+                "a sentence",
+                "document.querySelector(\"[data-testid='error']\").textContent",
+            )
+            .await;
+        let said = said.as_str().unwrap();
+        assert!(
+            said.starts_with("runtime_report.json: reading stopped"),
+            "{said}"
+        );
+        assert!(
+            said.ends_with("memscope render runtime_report.json"),
+            "{said}"
+        );
+        assert!(
+            !said.contains("unreachable") && !said.contains("RuntimeError"),
+            "{said}"
+        );
+    });
+}

@@ -7,11 +7,22 @@ use std::sync::Arc;
 use report::analyze::snapshot::Analysis;
 use report::analyze::snapshot::categories::{Category, Certainty};
 use report::analyze::snapshot::group::Key;
+use report::analyze::snapshot::missing::Missing;
 use report::analyze::snapshot::sites::Owner;
 use report::model::StringId;
-use report::model::snapshot::{FrameId, PoolIndex, StackId, StreamIndex};
+use report::model::snapshot::{FrameId, PoolIndex, StackId, StreamIndex, TraceId};
 
 use crate::words::{Lang, Word};
+
+/// What stands where there is no stack; every table, picture and verb says it so.
+#[must_use]
+pub fn missing_word(missing: Missing) -> Word {
+    match missing {
+        Missing::Stack => Word::NotRecorded,
+        Missing::Frames => Word::NoPythonFrame,
+        Missing::Either => Word::NoStackOrFrames,
+    }
+}
 
 /// The word of a category of the profiler.
 #[must_use]
@@ -119,14 +130,27 @@ impl Names {
         }
     }
 
-    /// Where a stack's memory comes from: the user's line; "stack not recorded" for none.
+    /// Where a stack's memory comes from: the user's line; what is missing for none.
     #[must_use]
     pub fn site(&self, stack: Option<StackId>, lang: Lang) -> String {
         let frame = stack.and_then(|s| self.analysis.sites().place(s));
-        frame.map_or_else(
-            || Word::NotRecorded.text(lang).to_owned(),
-            |f| self.place(f),
-        )
+        frame.map_or_else(|| self.nowhere(lang).to_owned(), |f| self.place(f))
+    }
+
+    /// As [`Self::site`], of something that entry `born` made.
+    #[must_use]
+    pub fn site_since(&self, stack: Option<StackId>, born: Option<TraceId>, lang: Lang) -> String {
+        let missing = self.analysis.missing_since(born);
+        match stack.and_then(|s| self.analysis.sites().place(s)) {
+            Some(frame) => self.place(frame),
+            None => missing_word(missing).text(lang).to_owned(),
+        }
+    }
+
+    /// What stands where a group has no stack.
+    #[must_use]
+    pub fn nowhere(&self, lang: Lang) -> &'static str {
+        missing_word(self.analysis.missing()).text(lang)
     }
 
     /// The innermost function outside torch with its line: of models mostly the `forward` of the
@@ -153,7 +177,7 @@ impl Names {
     #[must_use]
     pub fn key(&self, key: Key, lang: Lang) -> String {
         let frame = |frame: Option<FrameId>, name: &dyn Fn(FrameId) -> String| {
-            frame.map_or_else(|| Word::NotRecorded.text(lang).to_owned(), name)
+            frame.map_or_else(|| self.nowhere(lang).to_owned(), name)
         };
         match key {
             Key::Stack(stack) => self.site(stack, lang),

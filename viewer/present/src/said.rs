@@ -55,8 +55,8 @@ pub fn moment(names: &Names, m: &Moment, lang: Lang) -> String {
 fn origin(names: &Names, stack: Option<StackId>, lang: Lang) -> String {
     match (stack, lang) {
         (Some(_), _) => visible(&names.site(stack, lang)).into_owned(),
-        (None, Lang::En) => "code without a recorded stack".to_owned(),
-        (None, Lang::Zh) => "未记录调用栈的代码".to_owned(),
+        (None, Lang::En) => format!("code ({})", names.nowhere(lang)),
+        (None, Lang::Zh) => format!("代码（{}）", names.nowhere(lang)),
     }
 }
 

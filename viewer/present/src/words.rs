@@ -252,6 +252,8 @@ snapshot {
     Likely: "likely", "很可能";
     Possible: "possible", "可能";
     NotRecorded: "stack not recorded", "未记录调用栈";
+    NoPythonFrame: "no Python frame was recorded", "未记录 Python 帧";
+    NoStackOrFrames: "stack not recorded, or no Python frame in it", "未记录调用栈，或其中没有 Python 帧";
     Stream: "stream", "流";
     Pool: "pool", "内存池";
     DefaultPool: "default pool", "默认内存池";
@@ -483,8 +485,10 @@ snapshot {
     DiffShrunk: "shrunk", "减少";
     DiffSame: "same", "相同";
     DiffMoved: "line moved", "行号已变";
+    DiffRenamed: "a function has another name", "函数改名";
+    DiffInner: "the innermost frames are the same", "最内层帧相同";
+    DiffAlike: "by sizes, order and category", "按大小、次序与类别";
     DiffFolded: "torch or native frames differ", "torch 或本地帧不同";
-    DiffNoStack: "stack not recorded", "未记录调用栈";
     DiffFigures: "Peaks and ends", "峰值与结束值";
     DiffParts: "Parts of the peaks", "峰值的组成";
     DiffByLine: "by source line", "按源代码行";

@@ -281,7 +281,10 @@ pub(super) fn readout(chart: Chart) -> String {
     {
         let (category, sure) = a.categories().get(id);
         let site = row.stack.and_then(|s| a.sites().place(s)).map_or_else(
-            || Word::NotRecorded.text(lang).to_owned(),
+            || {
+                let missing = a.missing_since(row.born);
+                present::names::missing_word(missing).text(lang).to_owned()
+            },
             |f| present::sentences::snapshot::line(a, f),
         );
         parts.push(format!(

@@ -48,6 +48,8 @@ pub struct SideAnswer {
     pub rank: Option<i64>,
     /// Device name.
     pub device: Option<String>,
+    /// What the reader could not use.
+    pub skipped: Vec<crate::analyze::summary::SkippedSummary>,
 }
 
 /// Bytes of both sides.
@@ -248,6 +250,7 @@ fn side(of: &Side) -> SideAnswer {
         source: of.rank.source.name.clone(),
         rank: of.rank.number(),
         device: of.rank.device(),
+        skipped: crate::analyze::summary::skipped(&of.rank),
     }
 }
 

@@ -131,6 +131,17 @@ impl Side {
         }
     }
 
+    /// As [`Self::of`], with the history of this device; `None` where the snapshot has none of it.
+    #[cfg(feature = "snapshot")]
+    #[must_use]
+    pub fn on(rank: Arc<Rank>, device: crate::model::snapshot::Device) -> Option<Self> {
+        let played = super::snapshot::Analysis::on(Arc::clone(&rank), device)?;
+        Some(Self {
+            snapshot: Some(Arc::new(played)),
+            rank,
+        })
+    }
+
     /// Whether it has the events of a runtime report.
     #[must_use]
     pub fn has_events(&self) -> bool {

@@ -39,6 +39,7 @@ pub struct Analysis {
     stacked: OnceLock<Stacked>,
     entries: OnceLock<Entries>,
     sequence: OnceLock<Vec<u32>>,
+    pub(super) missing: OnceLock<super::missing::Missing>,
 }
 
 impl Analysis {
@@ -101,6 +102,7 @@ impl Analysis {
             stacked: OnceLock::new(),
             entries: OnceLock::new(),
             sequence: OnceLock::new(),
+            missing: OnceLock::new(),
         }
     }
 

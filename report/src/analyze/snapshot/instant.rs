@@ -91,7 +91,7 @@ pub enum NotHere {
     /// It is no name of one.
     #[error(
         "expected peak, oom, oom2, start, end, or a name that was printed (an entry such as t412, \
-         an allocation b…_2 or a range g3 for when it was made); found {0:?}"
+         an allocation b…_2, a range g3 or a stack k12 for when it came); found {0:?}"
     )]
     Unknown(String),
     /// The allocator gave up less often.
@@ -107,7 +107,7 @@ pub enum NotHere {
 
 impl Analysis {
     /// The instant that a text names: see [`Instant`], or the name of an allocation or a range for
-    /// the instant after it was made.
+    /// the instant after it was made, or of a stack for the first entry that has it.
     ///
     /// # Errors
     /// [`NotHere`], when this history has no such instant.
@@ -128,7 +128,8 @@ impl Analysis {
                 let born = match self.named(text) {
                     Some(Named::Allocation(id)) => self.replay.allocations.get(id).map(|a| a.born),
                     Some(Named::Span(id)) => self.replay.spans.get(id).map(|s| s.born),
-                    _ if text.starts_with(['b', 'g']) && text.len() > 1 => {
+                    Some(Named::Stack(stack)) => Some(self.first_with(stack)),
+                    _ if text.starts_with(['b', 'g', 'k']) && text.len() > 1 => {
                         return Err(NotHere::Nothing(text.to_owned()));
                     }
                     _ => return Err(NotHere::Unknown(text.to_owned())),
@@ -136,6 +137,14 @@ impl Analysis {
                 Ok(born.flatten().map_or(Instant::Start, Instant::Event))
             }
         }
+    }
+
+    /// The first entry with a stack; `None` where no entry of this device has it.
+    fn first_with(&self, stack: StackId) -> Option<TraceId> {
+        let events = &self.snapshot().events;
+        let mut rows = self.replay.events();
+        rows.find(|&i| events.stack(i) == Some(stack))
+            .map(|i| TraceId(i as u32))
     }
 
     /// The name of something.

@@ -35,6 +35,7 @@ mod inventory;
 pub mod lifetimes;
 pub mod lines;
 pub mod live;
+pub mod missing;
 pub mod moment;
 pub mod nested;
 pub mod pages;

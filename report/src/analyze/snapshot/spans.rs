@@ -132,10 +132,17 @@ pub(super) fn holding(live: &BTreeMap<u64, Span>, address: u64) -> Option<&Span>
     (address < span.end()).then_some(span)
 }
 
+/// Where a range ends; `None` beyond the last address. A range may hold that: its end counts as
+/// one less, as everywhere.
+fn end(address: u64, size: u64) -> Option<u64> {
+    address.checked_add(size.saturating_sub(1))?;
+    Some(address.saturating_add(size))
+}
+
 /// Takes a range out of `live`, splitting the span that holds it. Whether there was one.
 pub(super) fn cut(live: &mut BTreeMap<u64, Span>, address: u64, size: u64) -> Option<Span> {
     let whole = *holding(live, address)?;
-    let end = address.checked_add(size)?;
+    let end = end(address, size)?;
     if end > whole.end() {
         return None;
     }
@@ -161,7 +168,7 @@ pub(super) fn cut(live: &mut BTreeMap<u64, Span>, address: u64, size: u64) -> Op
 /// Puts a range into `live`; an expandable one merges with neighbours of its stream. `None` when
 /// it would lie over another.
 pub(super) fn join(live: &mut BTreeMap<u64, Span>, span: Span) -> Option<Span> {
-    let end = span.address.checked_add(span.size)?;
+    let end = end(span.address, span.size)?;
     if live
         .range(..end)
         .next_back()

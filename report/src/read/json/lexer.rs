@@ -84,11 +84,11 @@ impl<'n, R: Read> Json<'n, R> {
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(source) => {
-                    return Err(Error::Io {
-                        name: self.name.to_owned(),
-                        offset: self.base + self.len as u64,
+                    return Err(Error::reading(
+                        self.name,
+                        self.base + self.len as u64,
                         source,
-                    });
+                    ));
                 }
             }
         }

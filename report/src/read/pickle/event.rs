@@ -92,6 +92,8 @@ impl<R: Read> Walk<'_, R> {
         let mut row = TraceRow::default();
         loop {
             if self.build.room() == 0 {
+                let within = self.build.within();
+                self.built(within)?;
                 self.make_room();
             }
             let Self {
@@ -142,7 +144,8 @@ impl<R: Read> Walk<'_, R> {
             more = ((all * SPARE) as usize).clamp(ENOUGH, MOST);
             self.memo.reserve(more * self.memo.len() / events);
         }
-        self.build.reserve_events(more);
+        self.build
+            .reserve_events(more.min(self.build.affordable()).max(1));
     }
 
     #[inline]

@@ -22,6 +22,9 @@ const POOL: u32 = 7;
 const EMPTY: u32 = 8;
 const ASIDE: u32 = 9;
 
+/// Values kept aside, at most.
+const MOST_ASIDE: u32 = 1 << 22;
+
 /// The slots by number.
 #[derive(Default)]
 pub(super) struct Memo {
@@ -137,8 +140,11 @@ impl Memo {
 
     #[cold]
     fn keep(&mut self, value: Val) -> u32 {
-        // Beyond 2^28 of them the slot counts as empty, and naming it is refused.
-        let row = u32::try_from(self.aside.len()).ok().filter(|&r| r <= MASK);
+        // No writer names plain numbers again: beyond so many the slot counts as empty, and naming
+        // it is refused.
+        let row = u32::try_from(self.aside.len())
+            .ok()
+            .filter(|&r| r < MOST_ASIDE);
         let Some(row) = row else {
             return ABSENT;
         };

@@ -22,6 +22,14 @@ const MAX_LONG: usize = 9;
 /// Memo slots that may stay empty.
 const MAX_GAP: usize = 1 << 16;
 
+/// Values on the stack, and slots of the memo, that may take less than the bytes below each.
+const FREE: usize = 1 << 20;
+/// Bytes of the file for a value on the stack beyond [`FREE`]: what stands there in such numbers is
+/// the events of a history.
+const PER_VALUE: u64 = 8;
+/// Bytes of the file for a slot of the memo beyond [`FREE`]: an opcode, and the one that fills it.
+const PER_SLOT: u64 = 2;
+
 const DAMAGED: &str = "the file was damaged: copy or take the snapshot again";
 
 /// A pickle being read.
@@ -223,11 +231,13 @@ impl<'n, R: Read> Walk<'n, R> {
                 self.blob(length)
             }
             op::EMPTY_DICT => {
+                self.build.offset = self.window.offset();
                 let dict = self.build.new_dict();
                 let dict = self.built(dict)?;
                 self.push(dict)
             }
             op::EMPTY_LIST => {
+                self.build.offset = self.window.offset();
                 let list = self.build.new_list();
                 let list = self.built(list)?;
                 self.push(list)
@@ -434,11 +444,30 @@ impl<'n, R: Read> Walk<'n, R> {
 
     #[inline]
     pub(super) fn push(&mut self, value: Val) -> Result<()> {
+        if self.stack.len() >= FREE {
+            self.deep()?;
+        }
+        self.stack.push(value);
+        Ok(())
+    }
+
+    #[cold]
+    fn deep(&self) -> Result<()> {
         if self.stack.len() >= MAX_STACK {
             let most = format!("at most {MAX_STACK} values in one list");
             return Err(self.window.malformed(&most, "more", DAMAGED));
         }
-        self.stack.push(value);
+        self.explained(self.stack.len(), PER_VALUE, "values in one list")
+    }
+
+    /// Refuses a file that holds far more of something than its length explains.
+    fn explained(&self, count: usize, bytes: u64, what: &str) -> Result<()> {
+        let most = FREE as u64 + self.window.offset() / bytes;
+        if count as u64 > most {
+            let most = format!("at most {most} {what} in so many bytes");
+            let advice = "no PyTorch writes such a file: take the snapshot again";
+            return Err(self.window.malformed(&most, "more", advice));
+        }
         Ok(())
     }
 
@@ -484,6 +513,9 @@ impl<'n, R: Read> Walk<'n, R> {
     fn put(&mut self, slot: usize) -> Result<()> {
         let value = self.top("a memo opcode")?;
         if slot == self.memo.len() {
+            if slot >= FREE {
+                self.explained(slot, PER_SLOT, "slots of the memo")?;
+            }
             self.memo.push(value);
             self.memoised += 1;
             return Ok(());

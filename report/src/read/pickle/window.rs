@@ -81,11 +81,11 @@ impl<'n, R: Read> Window<'n, R> {
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(source) => {
-                    return Err(Error::Io {
-                        name: self.name.to_owned(),
-                        offset: self.base + self.filled as u64,
+                    return Err(Error::reading(
+                        self.name,
+                        self.base + self.filled as u64,
                         source,
-                    });
+                    ));
                 }
             }
         }

@@ -7,6 +7,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::budget::{CONTAINER, MAX_POOLS, MAX_UNUSED};
 use super::intern::{Frames, NO_TEXT, Stacks, Text};
 use super::keys;
 use crate::model::snapshot::{FrameId, PoolId, PoolIndex, Snapshot, StackId, StreamIndex};
@@ -91,6 +92,8 @@ pub(crate) struct Builder {
     pub(crate) skipped: Skipped,
     dicts: Vec<Val>,
     lists: Vec<Val>,
+    /// Values in `pairs` and `items`, and what these take beside them.
+    pub(super) parked: usize,
     pub(super) pairs: Vec<Vec<(Val, Val)>>,
     pub(super) items: Vec<Vec<Val>>,
     pools: HashMap<PoolId, u32, FxBuildHasher>,
@@ -117,6 +120,7 @@ impl Builder {
             skipped: Skipped::default(),
             dicts: Vec::new(),
             lists: Vec::new(),
+            parked: 0,
             pairs: Vec::new(),
             items: Vec::new(),
             pools: HashMap::default(),
@@ -126,6 +130,11 @@ impl Builder {
             offset: 0,
             scratch: Vec::new(),
         }
+    }
+
+    /// Dictionaries and lists made so far.
+    pub(super) fn containers(&self) -> usize {
+        self.dicts.len() + self.lists.len()
     }
 
     /// The id of a text.
@@ -138,6 +147,9 @@ impl Builder {
     #[inline]
     pub(crate) fn new_dict(&mut self) -> Built<Val> {
         let id = u32::try_from(self.dicts.len()).map_err(|_| full())?;
+        if id.is_multiple_of(1 << 16) {
+            self.within()?;
+        }
         self.dicts.push(Val::Empty);
         Ok(Val::Dict(id))
     }
@@ -146,6 +158,9 @@ impl Builder {
     #[inline]
     pub(crate) fn new_list(&mut self) -> Built<Val> {
         let id = u32::try_from(self.lists.len()).map_err(|_| full())?;
+        if id.is_multiple_of(1 << 16) {
+            self.within()?;
+        }
         self.lists.push(Val::Empty);
         Ok(Val::List(id))
     }
@@ -190,83 +205,21 @@ impl Builder {
 
     fn extended(&mut self, state: Val, items: &[Val]) -> Built<Val> {
         let first = items.first().map_or(Val::Absent, |&v| self.resolve(v));
-        match (state, first) {
-            (Val::Empty | Val::Stack(_), Val::Frame(_)) => {
-                if let Some(stack) = self.extended_stack(state, items)? {
-                    return Ok(Val::Stack(stack));
-                }
-            }
-            (Val::Empty, Val::Event(row)) => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Event(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Events(row, end));
-                }
-            }
-            (Val::Events(start, end), Val::Event(row)) if row == end => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Event(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Events(start, end));
-                }
-            }
-            (Val::Empty, Val::Segment(row)) => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Segment(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Segments(row, end));
-                }
-            }
-            (Val::Segments(start, end), Val::Segment(row)) if row == end => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Segment(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Segments(start, end));
-                }
-            }
-            (Val::Empty, Val::Block(row)) => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Block(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Blocks(row, end));
-                }
-            }
-            (Val::Blocks(start, end), Val::Block(row)) if row == end => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Block(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Blocks(start, end));
-                }
-            }
-            (Val::Empty, Val::Annotation(row)) => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Annotation(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Annotations(row, end));
-                }
-            }
-            (Val::Annotations(start, end), Val::Annotation(row)) if row == end => {
-                if let Some(end) = self.run(row, items, |v| match v {
-                    Val::Annotation(r) => Some(r),
-                    _ => None,
-                }) {
-                    return Ok(Val::Annotations(start, end));
-                }
-            }
-            _ => {}
+        if let (Val::Empty | Val::Stack(_), Val::Frame(_)) = (state, first)
+            && let Some(stack) = self.extended_stack(state, items)?
+        {
+            return Ok(Val::Stack(stack));
         }
-        // What belongs to no table, or stands in an order that no writer makes.
+        if let Some((kind, start, end)) = self.rows_before(state, items) {
+            let end = self.run(kind, end, items);
+            return Ok(ranged(kind, start, end));
+        }
+        // What belongs to no table.
         let id = match state {
             Val::Items(id) => id,
             _ => {
                 let id = u32::try_from(self.items.len()).map_err(|_| full())?;
+                self.park(CONTAINER)?;
                 self.items.push(match state {
                     Val::Empty => Vec::new(),
                     other => vec![other],
@@ -274,22 +227,54 @@ impl Builder {
                 id
             }
         };
+        self.park(items.len())?;
         if let Some(kept) = self.items.get_mut(id as usize) {
             kept.extend_from_slice(items);
         }
+        self.within()?;
         Ok(Val::Items(id))
     }
 
-    /// The end of a run of rows that follow each other.
-    fn run(&self, first: u32, items: &[Val], row: impl Fn(Val) -> Option<u32>) -> Option<u32> {
-        let mut next = first;
-        for &item in items {
-            if row(self.resolve(item))? != next {
-                return None;
-            }
-            next = next.checked_add(1)?;
+    /// The rows that a list has before `items` come to it, if it is a list of rows; where it was
+    /// empty, or held nothing of use, `items` tell.
+    fn rows_before(&mut self, state: Val, items: &[Val]) -> Option<(Kind, u32, u32)> {
+        if let Some(known) = range(state) {
+            return Some(known);
         }
-        Some(next)
+        if !matches!(state, Val::Empty | Val::Items(_)) {
+            return None;
+        }
+        let (kind, row) = items.iter().find_map(|&v| row(self.resolve(v)))?;
+        let before = match state {
+            Val::Items(id) => self.items.get(id as usize).map(Vec::as_slice),
+            _ => None,
+        };
+        let before = before.unwrap_or_default();
+        // A list of lists stays one: what else is in it is told by who asks for the lists.
+        let mut all = before.iter().chain(items);
+        if all.any(|&v| range(self.resolve(v)).is_some()) {
+            return None;
+        }
+        let lost = before.len() as u64;
+        self.skipped.count_many(&no(kind), lost, self.offset);
+        Some((kind, row, row))
+    }
+
+    /// The end of a list of rows after these items. What is no row, or one that stands elsewhere,
+    /// costs itself only.
+    fn run(&mut self, kind: Kind, mut next: u32, items: &[Val]) -> u32 {
+        let mut lost = 0;
+        for &item in items {
+            if row(self.resolve(item)) == Some((kind, next)) && next < u32::MAX {
+                next += 1;
+            } else {
+                lost += 1;
+            }
+        }
+        if lost > 0 {
+            self.skipped.count_many(&no(kind), lost, self.offset);
+        }
+        next
     }
 
     fn extended_stack(&mut self, state: Val, items: &[Val]) -> Built<Option<StackId>> {
@@ -331,10 +316,14 @@ impl Builder {
         if let Some(&index) = self.pools.get(&id) {
             return Ok(PoolIndex(index));
         }
-        let index = u32::try_from(self.pools.len())
-            .ok()
-            .filter(|&i| i < u32::MAX)
-            .ok_or_else(full)?;
+        if self.pools.len() >= MAX_POOLS {
+            return Err(Refused {
+                expected: "at most 262144 memory pools",
+                found: "more".to_owned(),
+                advice: "no PyTorch writes such a file: take the snapshot again",
+            });
+        }
+        let index = u32::try_from(self.pools.len()).map_err(|_| full())?;
         self.pools.insert(id, index);
         self.snapshot.pools.push(id);
         Ok(PoolIndex(index))
@@ -384,6 +373,7 @@ impl Builder {
         let new = match self.resolve(dict) {
             Val::Empty => self.row(pairs)?,
             Val::Pairs(at) => {
+                self.park(flat.len())?;
                 if let Some(kept) = self.pairs.get_mut(at as usize) {
                     kept.extend(pairs.iter().map(|&[k, v]| (k, v)));
                 }
@@ -403,7 +393,7 @@ impl Builder {
         if let Some(slot) = self.dicts.get_mut(id as usize) {
             *slot = new;
         }
-        Ok(())
+        self.within()
     }
 
     fn row(&mut self, pairs: &[[Val; 2]]) -> Built<Val> {
@@ -418,7 +408,7 @@ impl Builder {
         let has = |key: u32| seen >> key & 1 == 1;
         if has(keys::ACTION) {
             self.event(pairs)
-        } else if has(keys::FILENAME) {
+        } else if has(keys::FILENAME) || has(keys::NAME) && has(keys::LINE) {
             self.frame(pairs)
         } else if has(keys::STAGE) {
             self.annotation(pairs)
@@ -428,6 +418,7 @@ impl Builder {
             self.block(pairs)
         } else {
             let id = u32::try_from(self.pairs.len()).map_err(|_| full())?;
+            self.park(CONTAINER + 2 * pairs.len())?;
             self.pairs
                 .push(pairs.iter().map(|&[k, v]| (k, v)).collect());
             Ok(Val::Pairs(id))
@@ -441,6 +432,12 @@ impl Builder {
             Val::Str(key) => key,
             _ => NO_TEXT,
         };
+        let new = !self.unused.contains_key(&(kind, key, wrong_type));
+        if new && self.unused.len() >= MAX_UNUSED {
+            return self
+                .skipped
+                .count("further field that is not known", self.offset);
+        }
         let entry = self
             .unused
             .entry((kind, key, wrong_type))
@@ -463,6 +460,42 @@ impl Builder {
             self.skipped.count_many(&what, count, offset);
         }
     }
+}
+
+/// The row that a value is.
+fn row(value: Val) -> Option<(Kind, u32)> {
+    Some(match value {
+        Val::Event(row) => (Kind::Event, row),
+        Val::Segment(row) => (Kind::Segment, row),
+        Val::Block(row) => (Kind::Block, row),
+        Val::Annotation(row) => (Kind::Annotation, row),
+        _ => return None,
+    })
+}
+
+/// The rows that a list is.
+fn range(value: Val) -> Option<(Kind, u32, u32)> {
+    Some(match value {
+        Val::Events(start, end) => (Kind::Event, start, end),
+        Val::Segments(start, end) => (Kind::Segment, start, end),
+        Val::Blocks(start, end) => (Kind::Block, start, end),
+        Val::Annotations(start, end) => (Kind::Annotation, start, end),
+        _ => return None,
+    })
+}
+
+fn ranged(kind: Kind, start: u32, end: u32) -> Val {
+    match kind {
+        Kind::Segment => Val::Segments(start, end),
+        Kind::Block => Val::Blocks(start, end),
+        Kind::Annotation => Val::Annotations(start, end),
+        // No list of frames or of whole snapshots is one of rows.
+        Kind::Event | Kind::Frame | Kind::Top => Val::Events(start, end),
+    }
+}
+
+fn no(kind: Kind) -> String {
+    format!("entry that is not {}", kind.word())
 }
 
 /// A whole number from 0 on.

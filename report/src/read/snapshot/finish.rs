@@ -1,5 +1,7 @@
 //! From the last value of a file to the finished tables.
 
+use std::collections::BTreeMap;
+
 use super::builder::{Builder, Built, Kind, Refused, Val, whole};
 use super::keys;
 use crate::model::snapshot::{Device, DeviceTrace, PoolId, PoolIndex, Snapshot};
@@ -152,6 +154,10 @@ impl Builder {
         };
         let mut ok = true;
         let mut last = 0;
+        // The rows of each device so far: by their start, their end.
+        let taken = self.snapshot.devices.iter().filter(|d| d.start < d.end);
+        let mut taken: BTreeMap<u32, u32> = taken.map(|d| (d.start, d.end)).collect();
+        let mut repeated = host && self.snapshot.devices.iter().any(|d| d.device.is_host());
         for (ordinal, list) in lists.into_iter().enumerate() {
             let (start, end) = match self.resolve(list) {
                 Val::Events(start, end) => (start, end),
@@ -168,12 +174,15 @@ impl Builder {
                 Device(ordinal as u32)
             };
             // The same list twice would make one event happen on two devices.
-            let overlaps = |d: &DeviceTrace| start < d.end && d.start < end;
-            let repeated = host && self.snapshot.devices.iter().any(|d| d.device == device);
-            if self.snapshot.devices.iter().any(overlaps) || repeated {
+            let before = taken.range(..end).next_back();
+            if before.is_some_and(|(_, &e)| start < e) || repeated {
                 ok = false;
                 continue;
             }
+            if start < end {
+                taken.insert(start, end);
+            }
+            repeated = host;
             self.snapshot
                 .devices
                 .push(DeviceTrace { device, start, end });

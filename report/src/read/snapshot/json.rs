@@ -11,6 +11,9 @@ use crate::read::json::{Json, Number};
 /// Nesting deeper than this is refused; snapshots have six levels.
 const MAX_DEPTH: usize = 64;
 
+/// Entries of a list that may be smaller than an event.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
 pub(super) fn read(name: &str, source: impl Read) -> Result<Rank> {
     let mut json = Json::new(name, source)?;
     let mut build = Builder::new();
@@ -77,6 +80,13 @@ fn value<R: Read>(json: &mut Json<'_, R>, build: &mut Builder, depth: usize) -> 
             json.open_array()?;
             let mut first = true;
             while json.element(&mut first)? {
+                if items.len() as u64 > MOST_AT_ONCE + json.offset() / 8 {
+                    return Err(json.malformed(
+                        "lists whose entries take at least 8 bytes each",
+                        "a list of tiny values without end",
+                        "no PyTorch writes such a file: take the snapshot again",
+                    ));
+                }
                 items.push(value(json, build, depth + 1)?);
             }
             build.offset = json.offset();

@@ -4,6 +4,7 @@
 //! Fields of torch 2.0 to 2.15 are read by name, in whatever order they come; unknown ones are
 //! counted in [`Skipped`](crate::model::Skipped). Rows of the same microsecond keep their order.
 
+mod budget;
 pub(crate) mod builder;
 mod finish;
 pub(crate) mod intern;

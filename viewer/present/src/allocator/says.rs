@@ -87,7 +87,7 @@ pub fn block(
     parts.push(within);
     parts.push(match a.stack.and_then(|s| analysis.sites().place(s)) {
         Some(frame) => names.whole(frame),
-        None => Word::NotRecorded.text(lang).to_owned(),
+        None => names.site_since(None, a.born, lang),
     });
     parts.join(" · ")
 }
@@ -195,7 +195,7 @@ fn failed(f: &Fragmentation, asked: u64, left: Option<u64>, lang: Lang) -> Strin
 
 fn holding(names: &Names, line: &PinningLine, pinned: usize, lang: Lang) -> String {
     let place = line.line.map_or_else(
-        || Word::NotRecorded.text(lang).to_owned(),
+        || names.nowhere(lang).to_owned(),
         |frame| names.place(frame),
     );
     let (n, live, held) = (

@@ -58,7 +58,7 @@ pub fn frame_boxes(
         }
         let label = match (node.frame, node.parent) {
             (Some(frame), _) => names.whole(frame),
-            (None, Some(_)) => Word::NotRecorded.text(lang).to_owned(),
+            (None, Some(_)) => names.nowhere(lang).to_owned(),
             (None, None) => Word::Everything.text(lang).to_owned(),
         };
         let category = categories.get(i).map_or(Category::Unknown, main_category);

@@ -94,7 +94,7 @@ fn name(live: &LiveDiff, node: &Node, lang: Lang) -> String {
     let Some(place) = node.place.and_then(|p| live.diff.frames().get(p)) else {
         let word = match node.parent {
             None => Word::Total,
-            Some(_) => Word::DiffNoStack,
+            Some(_) => crate::compare::tables::nowhere(live),
         };
         return word.text(lang).to_owned();
     };

@@ -2,7 +2,7 @@
 //! Markdown and HTML.
 
 mod sentences;
-mod tables;
+pub(crate) mod tables;
 mod text;
 
 use report::analyze::diff::Comparison;

@@ -177,8 +177,8 @@ fn live_reasons(live: &LiveDiff, lang: Lang) -> Vec<String> {
         .map(|r| {
             let place = match r.key {
                 Key::Unrecorded => match lang {
-                    Lang::En => "without a recorded stack".to_owned(),
-                    Lang::Zh => "未记录调用栈".to_owned(),
+                    Lang::En => format!("where {}", super::tables::nowhere(live).text(lang)),
+                    Lang::Zh => super::tables::nowhere(live).text(lang).to_owned(),
                 },
                 key => match lang {
                     Lang::En => format!("at {}", super::tables::place(live, key, lang)),
@@ -308,11 +308,31 @@ fn matching(live: &LiveDiff, lang: Lang) -> Vec<String> {
             Lang::Zh => format!("{n} 个文件在 B 中路径不同，按路径末尾匹配，例如 {a} 与 {b}。"),
         });
     }
-    let folded = live
-        .groups(By::Stack)
-        .iter()
-        .filter(|r| r.how == Match::Folded)
-        .count();
+    if let Some((a, b)) = frames.renamed.first() {
+        let (n, a, b) = (frames.renamed.len(), short(a, NAME), short(b, NAME));
+        out.push(match (lang, n) {
+            (Lang::En, 1) => format!("The function {a} is called {b} in B and was matched by what it calls and what calls it."),
+            (Lang::En, _) => format!("{n} functions have other names in B and were matched by what they call and what calls them, such as {a} and {b}."),
+            (Lang::Zh, _) => format!("{n} 个函数在 B 中改名，按其调用者与被调函数匹配，例如 {a} 与 {b}。"),
+        });
+    }
+    let stacks = live.groups(By::Stack);
+    let matched = |how| stacks.iter().filter(|r| r.how == how).count();
+    let inner = matched(Match::Inner);
+    if inner > 0 {
+        out.push(match lang {
+            Lang::En => format!("{inner} stacks are called from elsewhere in B and were matched by their innermost frames of the program."),
+            Lang::Zh => format!("{inner} 个调用栈在 B 中由别处调用，按程序最内层的帧匹配。"),
+        });
+    }
+    let alike = matched(Match::Alike);
+    if alike > 0 {
+        out.push(match lang {
+            Lang::En => format!("{alike} stacks have nothing in common and were matched by category and the sizes of their allocations in order."),
+            Lang::Zh => format!("{alike} 个调用栈并无共同之处，按类别及各分配大小的次序匹配。"),
+        });
+    }
+    let folded = matched(Match::Folded);
     if folded > 0 {
         out.push(match lang {
             Lang::En => format!("{folded} stacks differ in torch's own or native frames only and were matched without these."),

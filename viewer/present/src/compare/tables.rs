@@ -13,8 +13,9 @@ use report::analyze::diff::snapshot::answer;
 #[cfg(feature = "snapshot")]
 use report::analyze::diff::snapshot::groups::{By, Key, Match};
 use report::analyze::diff::{Comparison, Pair, Status};
-#[cfg(feature = "snapshot")]
 use report::analyze::snapshot::categories::Category;
+#[cfg(feature = "snapshot")]
+use report::analyze::snapshot::missing::Missing;
 #[cfg(feature = "snapshot")]
 use report::analyze::snapshot::{Analysis, Named};
 use report::analyze::{difference, holders};
@@ -130,7 +131,10 @@ impl Rows for DiffRows {
             Some("matched") => Cell::Text(Cow::Borrowed(match row.how {
                 Match::Exact => "",
                 Match::Moved => Word::DiffMoved.text(lang),
+                Match::Renamed => Word::DiffRenamed.text(lang),
                 Match::Folded => Word::DiffFolded.text(lang),
+                Match::Inner => Word::DiffInner.text(lang),
+                Match::Alike => Word::DiffAlike.text(lang),
             })),
             // Figures follow the status.
             Some(_) => row
@@ -405,7 +409,7 @@ pub(super) fn place(live: &LiveDiff, key: Key, lang: Lang) -> String {
         })
     };
     match key {
-        Key::Unrecorded => Word::DiffNoStack.text(lang).to_owned(),
+        Key::Unrecorded => nowhere(live).text(lang).to_owned(),
         Key::Category(category) => category_name(category, lang).to_owned(),
         Key::Stack(a, b) => match (said(Which::A), said(Which::B), a.zip(b)) {
             // The name of a stack belongs to one recording.
@@ -415,7 +419,7 @@ pub(super) fn place(live: &LiveDiff, key: Key, lang: Lang) -> String {
             }
             (Some(x), ..) => x.replacen(" · ", " · A ", 1),
             (_, Some(y), _) => y.replacen(" · ", " · B ", 1),
-            _ => Word::DiffNoStack.text(lang).to_owned(),
+            _ => nowhere(live).text(lang).to_owned(),
         },
         _ => said(Which::B)
             .or_else(|| said(Which::A))
@@ -435,4 +439,11 @@ fn category_name(category: Category, lang: Lang) -> &'static str {
         Category::Unknown => ("unknown", "未知"),
     };
     if lang == Lang::En { en } else { zh }
+}
+
+/// What stands where neither side has a stack.
+#[cfg(feature = "snapshot")]
+pub(crate) fn nowhere(live: &LiveDiff) -> Word {
+    let (a, b) = (live.diff.a.missing(), live.diff.b.missing());
+    crate::names::missing_word(if a == b { a } else { Missing::Either })
 }

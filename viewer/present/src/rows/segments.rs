@@ -80,7 +80,7 @@ impl Rows for SegmentRows {
             9 => Cell::Text(kind(span, lang).into()),
             10 => Cell::Text(born(span.born, lang).into()),
             11 => Cell::Text(format!("0x{:x}", span.address).into()),
-            12 => Cell::Text(self.names.site(span.stack, lang).into()),
+            12 => Cell::Text(self.names.site_since(span.stack, span.born, lang).into()),
             _ => BLANK,
         }
     }
@@ -198,8 +198,8 @@ impl Rows for PinRows {
             },
             7 => Cell::Text(born(a.and_then(|a| a.born), lang).into()),
             8 => {
-                let stack = a.and_then(|a| a.stack);
-                Cell::Text(self.names.site(stack, lang).into())
+                let (stack, born) = (a.and_then(|a| a.stack), a.and_then(|a| a.born));
+                Cell::Text(self.names.site_since(stack, born, lang).into())
             }
             _ => BLANK,
         }

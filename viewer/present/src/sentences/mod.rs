@@ -25,6 +25,9 @@ use crate::words::Lang;
 
 /// Names in sentences are cut here; tables show them whole.
 const NAME: usize = 80;
+/// Kinds of skipped content that one line names.
+#[cfg(feature = "snapshot")]
+const SKIPPED: usize = 4;
 
 /// What the sentences are made of; computed once a rank.
 #[derive(Debug, Clone)]
@@ -172,6 +175,10 @@ fn answer(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
         return series::headline(series, lang);
     }
+    #[cfg(feature = "snapshot")]
+    if facts.peak.allocated.is_none() && rank.events.is_empty() && rank.snapshot.is_some() {
+        return snapshot::empty(lang).to_owned();
+    }
     let Some(top) = facts.peak.allocated else {
         return match (rank.events.is_empty(), lang) {
             (true, Lang::En) => "No events were recorded.".to_owned(),
@@ -225,6 +232,39 @@ fn answer(rank: &Rank, facts: &Facts, lang: Lang) -> String {
     }
     out += if lang == Lang::En { "." } else { "。" };
     out
+}
+
+/// What the reader could not use, in one line for a terminal; `None` when it used everything.
+#[cfg(feature = "snapshot")]
+#[must_use]
+pub fn skipped(rank: &Rank, lang: Lang) -> Option<String> {
+    if rank.skipped.is_empty() {
+        return None;
+    }
+    let name = short(&rank.source.name, NAME);
+    let kinds = rank.skipped.iter().count();
+    let mut each: Vec<String> = rank
+        .skipped
+        .iter()
+        .take(SKIPPED)
+        .map(|s| format!("{} ×{}", short(&s.what, NAME), count(s.count)))
+        .collect();
+    let rest = (kinds.saturating_sub(SKIPPED)) as u64;
+    let n = count(rank.skipped.total());
+    Some(match lang {
+        Lang::En => {
+            if rest > 0 {
+                each.push(format!("{} more kinds", count(rest)));
+            }
+            format!("{name}: {n} not used: {}", each.join("; "))
+        }
+        Lang::Zh => {
+            if rest > 0 {
+                each.push(format!("另有 {} 种", count(rest)));
+            }
+            format!("{name}：{n} 项未使用：{}", each.join("；"))
+        }
+    })
 }
 
 /// [`headline`] with the rank's number in front, where the report has several `ranks`.
@@ -311,6 +351,11 @@ pub fn subline(rank: &Rank, facts: &Facts, lang: Lang) -> Vec<String> {
     #[cfg(feature = "snapshot")]
     if let Some(series) = rank.series.as_ref().filter(|_| rank.events.is_empty()) {
         out.push(series::subline(series, lang));
+        return out;
+    }
+    #[cfg(feature = "snapshot")]
+    if rank.events.is_empty() && rank.snapshot.is_some() {
+        out.push(snapshot::none_of_each(lang).to_owned());
         return out;
     }
     let (steps, events) = (count(facts.steps as u64), count(rank.events.len() as u64));

@@ -28,6 +28,29 @@ pub fn file(path: &str) -> &str {
     path.get(cut + 1..).unwrap_or(path)
 }
 
+/// What is said of a snapshot without anything in it.
+#[must_use]
+pub fn empty(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => {
+            "The memory snapshot is empty: no device has segments or a history (was the allocator \
+             used, and recording on, before it was taken?)."
+        }
+        Lang::Zh => {
+            "显存快照为空：没有任何设备有段或历史（拍摄前是否使用过分配器并已开启记录？）。"
+        }
+    }
+}
+
+/// The size of an empty snapshot.
+#[must_use]
+pub fn none_of_each(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "0 segments, 0 entries",
+        Lang::Zh => "0 个段，0 个条目",
+    }
+}
+
 /// A line of code: `model/block.py:31 (forward)`; the function alone where there is no file.
 #[must_use]
 pub fn line(a: &Analysis, frame: FrameId) -> String {

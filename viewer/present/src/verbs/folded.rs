@@ -8,11 +8,11 @@ use report::analyze::snapshot::group::{By, Key, group};
 use report::analyze::snapshot::{Analysis, Instant, Named};
 use report::model::snapshot::BlockState;
 
-use super::{not_recorded, path, stream};
+use super::{missing_since, nowhere, path, stream};
 use crate::chart::{self, Color, DrawError, FLAME_ROW, FlameBox, Theme, mixed, phase_color};
 use crate::units::bytes;
 use crate::visible::visible;
-use crate::words::Lang;
+use crate::words::{Lang, Word};
 
 /// Width of a drawing in pixels.
 const WIDTH: u32 = 1600;
@@ -49,7 +49,7 @@ fn by_stack(a: &Analysis, ids: &[AllocationId], whole: bool) -> Folded {
                 _ => Vec::new(),
             };
             let named = if frames.is_empty() {
-                vec![not_recorded(Lang::En).to_owned()]
+                vec![nowhere(a, Lang::En).to_owned()]
             } else {
                 frames
             };
@@ -114,7 +114,10 @@ pub fn blocks(a: &Analysis, at: Instant, whole: bool) -> Folded {
                 .map(|s| path(a, s, whole));
             match frames.filter(|f| !f.is_empty()) {
                 Some(frames) => row.extend(frames),
-                None => row.push(not_recorded(Lang::En).to_owned()),
+                None => {
+                    let born = allocation.and_then(|al| al.born);
+                    row.push(missing_since(a, born, Lang::En).to_owned());
+                }
             }
             out.rows.push((row, asked));
         }
@@ -200,10 +203,17 @@ fn tree(folded: &Folded) -> Vec<Node> {
     nodes
 }
 
+/// What stands where there is no stack.
+const WITHOUT: [Word; 3] = [
+    Word::NotRecorded,
+    Word::NoPythonFrame,
+    Word::NoStackOrFrames,
+];
+
 /// The same name has the same colour; what is free is pale.
 fn color(name: &str, level: u32, theme: &Theme) -> Color {
     match name {
-        _ if level == 0 || name == not_recorded(Lang::En) => theme.grid,
+        _ if level == 0 || WITHOUT.iter().any(|w| name == w.text(Lang::En)) => theme.grid,
         "inactive" => theme.band,
         "<rounding>" => theme.high_water,
         _ => {

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 
 use report::analyze::snapshot::lines::{Line, at as lines_at};
 use report::analyze::snapshot::{Analysis, Instant};
+use report::analyze::summary;
 use report::model::snapshot::FrameId;
 use serde_json::json;
 
 use super::table::{Table, number, size, text};
-use super::{at_json, function, not_recorded, title, when};
+use super::{at_json, function, nowhere, title, when};
 use crate::export::aligned;
 use crate::rows::{Column, figure, text as column};
 use crate::units::bytes;
@@ -74,7 +75,7 @@ pub fn lines_text(a: &Analysis, at: Instant, sources: &Sources, lang: Lang) -> S
     }
     for (file, mut lines) in files {
         lines.sort_by_key(|l| l.frame.map(|f| location(a, f).1));
-        let heading = file.map_or_else(|| not_recorded(lang).into(), visible);
+        let heading = file.map_or_else(|| nowhere(a, lang).into(), visible);
         let _ = writeln!(out, "\n{heading}");
         let mut table = Table::new("lines", BY_FILE);
         for l in lines {
@@ -156,6 +157,7 @@ pub fn lines_json(a: &Analysis, at: Instant, sources: &Sources) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.lines", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

@@ -6,12 +6,14 @@ use report::analyze::snapshot::allocations::AllocationId;
 use report::analyze::snapshot::categories::Certainty;
 use report::analyze::snapshot::group::{By, Group, Key, group};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
+use report::model::snapshot::FrameId;
 use serde_json::json;
 
 use super::allocations::certainty;
 use super::table::{Table, number, size, text};
 use super::{
-    at_json, file_line, frame, function, not_recorded, place, pool_shown, stream, title, when,
+    at_json, ends, file_line, frame, function, nowhere, place, pool_shown, stream, title, when,
 };
 use crate::export::aligned;
 use crate::names::category_word;
@@ -76,7 +78,7 @@ fn said(a: &Analysis, key: Key, whole: bool, lang: Lang) -> String {
                 .map_or(shown.as_str(), |(file, _)| file);
             format!("{} {file}", function(a, f))
         }
-        Key::Line(None) | Key::Function(None) => not_recorded(lang).to_owned(),
+        Key::Line(None) | Key::Function(None) => nowhere(a, lang).to_owned(),
         Key::Category(c, _) => category_word(c).text(lang).to_owned(),
         Key::Stream(s) => stream(a, s),
         Key::Pool(p) => pool_shown(a, p),
@@ -193,7 +195,6 @@ pub fn memory_text(a: &Analysis, at: Instant, by: By, top: Option<usize>, lang: 
 /// The whole stacks of the largest groups, innermost frame first; runs of torch's own and native
 /// frames are folded.
 fn stacks(a: &Analysis, live: &Live, top: Option<usize>, lang: Lang, out: &mut String) {
-    use report::analyze::snapshot::sites::Owner;
     for g in live.groups.iter().take(top.unwrap_or(STACKS).min(STACKS)) {
         let Key::Stack(Some(stack)) = g.key else {
             continue;
@@ -205,21 +206,34 @@ fn stacks(a: &Analysis, live: &Live, top: Option<usize>, lang: Lang, out: &mut S
             bytes(g.bytes),
             percent(g.share)
         );
-        let frames = a.snapshot().stacks.get(stack);
-        let theirs = |f: &_| a.sites().owner(*f) >= Owner::Torch;
-        let mut rest = frames;
-        while let Some((first, more)) = rest.split_first() {
-            let run = rest.iter().take_while(|f| theirs(f)).count();
-            if run > 1 {
-                let _ = match lang {
-                    Lang::En => writeln!(out, "    … {run} frames of torch and native code"),
-                    Lang::Zh => writeln!(out, "    … {run} 个 torch 与本地代码帧"),
-                };
-                rest = rest.get(run..).unwrap_or_default();
-            } else {
-                let _ = writeln!(out, "    {}", frame(a, *first, true));
-                rest = more;
-            }
+        let (inner, left_out, outer) = ends(a.snapshot().stacks.get(stack));
+        write_frames(a, inner, lang, out);
+        if left_out > 0 {
+            let _ = match lang {
+                Lang::En => writeln!(out, "    … {left_out} frames"),
+                Lang::Zh => writeln!(out, "    … {left_out} 个帧"),
+            };
+        }
+        write_frames(a, outer, lang, out);
+    }
+}
+
+/// A line for each frame, and one for those of torch that follow each other.
+fn write_frames(a: &Analysis, frames: &[FrameId], lang: Lang, out: &mut String) {
+    use report::analyze::snapshot::sites::Owner;
+    let theirs = |f: &_| a.sites().owner(*f) >= Owner::Torch;
+    let mut rest = frames;
+    while let Some((first, more)) = rest.split_first() {
+        let run = rest.iter().take_while(|f| theirs(f)).count();
+        if run > 1 {
+            let _ = match lang {
+                Lang::En => writeln!(out, "    … {run} frames of torch and native code"),
+                Lang::Zh => writeln!(out, "    … {run} 个 torch 与本地代码帧"),
+            };
+            rest = rest.get(run..).unwrap_or_default();
+        } else {
+            let _ = writeln!(out, "    {}", frame(a, *first, true));
+            rest = more;
         }
     }
 }
@@ -257,6 +271,7 @@ pub fn memory_json(a: &Analysis, at: Instant, by: By, top: Option<usize>) -> Str
         .collect();
     let answer = json!({
         "format": "memscope.memory", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

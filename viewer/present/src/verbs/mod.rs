@@ -28,7 +28,7 @@ use serde_json::json;
 use crate::names;
 use crate::units::bytes;
 use crate::visible::{short, visible};
-use crate::words::{Lang, Word};
+use crate::words::Lang;
 
 pub use allocations::AllocationRows;
 pub use curve::CurveRows;
@@ -42,6 +42,9 @@ pub use stacks::StackRows;
 pub use stats::{stats_json, stats_text};
 pub use table::Table;
 pub use trace::{EntryRows, entries_head, trace_text};
+
+/// Frames of a very long stack that are shown at each of its ends.
+const SHOWN: usize = 256;
 
 /// Text of strangers in lines for a terminal is cut to this many characters.
 const TEXT: usize = 200;
@@ -88,17 +91,30 @@ fn frame(a: &Analysis, id: FrameId, whole: bool) -> String {
 /// The frame of a stack that a reader looks for; what is not recorded says so.
 fn place(a: &Analysis, stack: Option<StackId>, lang: Lang) -> String {
     match stack {
-        None => not_recorded(lang).to_owned(),
+        None => nowhere(a, lang).to_owned(),
         Some(s) => match a.sites().place(s) {
             Some(f) => frame(a, f, false),
-            None => not_recorded(lang).to_owned(),
+            None => nowhere(a, lang).to_owned(),
         },
     }
 }
 
-/// What stands where a stack is missing.
-fn not_recorded(lang: Lang) -> &'static str {
-    Word::NotRecorded.text(lang)
+/// As [`place`], of what entry `born` made.
+fn place_since(a: &Analysis, stack: Option<StackId>, born: Option<TraceId>, lang: Lang) -> String {
+    match stack.and_then(|s| a.sites().place(s)) {
+        Some(f) => frame(a, f, false),
+        None => missing_since(a, born, lang).to_owned(),
+    }
+}
+
+/// What stands where the stack of what entry `born` made is missing.
+fn missing_since(a: &Analysis, born: Option<TraceId>, lang: Lang) -> &'static str {
+    names::missing_word(a.missing_since(born)).text(lang)
+}
+
+/// What stands where the stacks of a group are missing.
+fn nowhere(a: &Analysis, lang: Lang) -> &'static str {
+    names::missing_word(a.missing()).text(lang)
 }
 
 /// A whole stack, root first, frames joined by `;`, as folded stacks have it.
@@ -109,15 +125,29 @@ fn whole_stack(a: &Analysis, stack: StackId) -> Vec<String> {
 /// As [`whole_stack`], with whole paths of files or their ends.
 fn path(a: &Analysis, stack: StackId, whole: bool) -> Vec<String> {
     let frames = a.snapshot().stacks.get(stack);
-    frames
-        .iter()
-        .rev()
-        .map(|&f| {
-            let shown = frame(a, f, whole);
-            // The separators of the format.
-            shown.replace(';', ":")
-        })
-        .collect()
+    let shown = |&f: &FrameId| {
+        // The separators of the format.
+        frame(a, f, whole).replace(';', ":")
+    };
+    let (inner, left_out, outer) = ends(frames);
+    let mut out: Vec<String> = outer.iter().rev().map(shown).collect();
+    if left_out > 0 {
+        out.push(format!("… {left_out} frames"));
+    }
+    out.extend(inner.iter().rev().map(shown));
+    out
+}
+
+/// The innermost frames of a stack, how many are left out of a very long one, and the outermost:
+/// deep recursion would make a line of megabytes of each allocation.
+fn ends(frames: &[FrameId]) -> (&[FrameId], usize, &[FrameId]) {
+    match frames.len().checked_sub(2 * SHOWN) {
+        Some(left_out @ 1..) => {
+            let (inner, rest) = frames.split_at(SHOWN);
+            (inner, left_out, rest.get(left_out..).unwrap_or_default())
+        }
+        _ => (frames, 0, &[]),
+    }
 }
 
 /// A stream as the source names it: the handle, 0 for the default one.

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use report::analyze::snapshot::pages::{self, Use};
 use report::analyze::snapshot::state::{Pin, State, StateBlock, pins};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
 use report::model::snapshot::BlockState;
 use serde_json::json;
 
 use super::folded::state_word;
 use super::table::{Table, size, text};
-use super::{at_json, place, pool, stream, title, when};
+use super::{at_json, place_since, pool, stream, title, when};
 use crate::names::{pool_name, stream_name};
 use crate::rows::{Cell, Column, figure, text as column};
 use crate::units::{bytes, count};
@@ -81,8 +82,16 @@ pub fn segments_text(a: &Analysis, at: Instant, lang: Lang) -> String {
         }
         let born = span.born.map(|t| a.name(Named::Event(t)));
         let _ = match (born, lang) {
-            (Some(t), Lang::En) => write!(out, "; since {t}, {}", place(a, span.stack, lang)),
-            (Some(t), Lang::Zh) => write!(out, "；始于 {t}，{}", place(a, span.stack, lang)),
+            (Some(t), Lang::En) => write!(
+                out,
+                "; since {t}, {}",
+                place_since(a, span.stack, span.born, lang)
+            ),
+            (Some(t), Lang::Zh) => write!(
+                out,
+                "；始于 {t}，{}",
+                place_since(a, span.stack, span.born, lang)
+            ),
             (None, Lang::En) => write!(out, "; from before the history"),
             (None, Lang::Zh) => write!(out, "；历史开始之前已有"),
         };
@@ -108,7 +117,8 @@ pub fn segments_text(a: &Analysis, at: Instant, lang: Lang) -> String {
                 if let Some(s) = stack {
                     let _ = write!(out, "  {}", a.name(Named::Stack(s)));
                 }
-                let _ = write!(out, "  {}", place(a, stack, lang));
+                let born = a.replay.allocations.get(id).and_then(|al| al.born);
+                let _ = write!(out, "  {}", place_since(a, stack, born, lang));
             }
             let trimmed = out.trim_end().len();
             out.truncate(trimmed);
@@ -151,7 +161,8 @@ fn pinned(a: &Analysis, now: &State, lang: Lang, out: &mut String) {
         let first = pin.by.first().copied();
         let name = first.map_or_else(String::new, |id| a.name(Named::Allocation(id)));
         let site = first.map_or_else(String::new, |id| {
-            place(a, a.replay.allocations.stack(id), lang)
+            let born = a.replay.allocations.get(id).and_then(|al| al.born);
+            place_since(a, a.replay.allocations.stack(id), born, lang)
         });
         let more = pin.by.len().saturating_sub(1);
         let (span, live, held) = (
@@ -282,6 +293,7 @@ pub fn segments_json(a: &Analysis, at: Instant) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.segments", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

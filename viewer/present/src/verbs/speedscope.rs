@@ -8,7 +8,7 @@ use report::analyze::snapshot::{Analysis, Instant};
 use report::model::snapshot::FrameId;
 use serde_json::{Value, json};
 
-use super::{not_recorded, title, when};
+use super::{nowhere, title, when};
 use crate::words::Lang;
 
 /// A sampled profile in bytes: a sample is a stack, its weight the requested bytes of what lives
@@ -42,7 +42,7 @@ pub fn speedscope(a: &Analysis, at: Option<Instant>, lang: Lang) -> String {
                     }
                     frame
                 }
-                None => json!({ "name": not_recorded(lang) }),
+                None => json!({ "name": nowhere(a, lang) }),
             });
             frames.len() - 1
         })

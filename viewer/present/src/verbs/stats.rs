@@ -7,6 +7,7 @@ use report::analyze::snapshot::findings::{Finding, FindingKind};
 use report::analyze::snapshot::pages::{self, PAGE, Page, Part, Use};
 use report::analyze::snapshot::state::{Fragmentation, State, fragmentation};
 use report::analyze::snapshot::{Analysis, Instant, Named};
+use report::analyze::summary;
 use report::model::Value;
 use report::model::snapshot::{Size, TIME_RESOLUTION_NS};
 use serde_json::json;
@@ -27,6 +28,8 @@ struct Facts {
     state: State,
     sums: Fragmentation,
     requested: Option<u64>,
+    /// Whether the source states totals and no segments.
+    stated: bool,
     parts: Vec<Part>,
     /// Ranges of a page or more, smallest first, then by bytes in use, as torch prints them.
     spans: Vec<(usize, Use)>,
@@ -68,6 +71,7 @@ impl Facts {
             state,
             sums,
             requested,
+            stated: a.replay.stated,
             spans,
             small,
         }
@@ -77,6 +81,8 @@ impl Facts {
     fn totals(&self) -> [(&'static str, [&'static str; 2], Option<u64>); 11] {
         let s = &self.sums;
         let free = s.free_in_used.saturating_add(s.free_in_unused);
+        // A source that states totals tells nothing of segments and of blocks that wait.
+        let known = |bytes: u64| (!self.stated).then_some(bytes);
         [
             ("reserved", ["reserved", "已保留"], Some(s.reserved)),
             ("allocated", ["allocated", "已分配"], Some(s.allocated)),
@@ -86,9 +92,9 @@ impl Facts {
                     "active (allocated or pending free)",
                     "活跃（已分配或等待释放）",
                 ],
-                Some(s.allocated.saturating_add(s.pending)),
+                known(s.allocated.saturating_add(s.pending)),
             ),
-            ("pending", ["pending free", "等待释放"], Some(s.pending)),
+            ("pending", ["pending free", "等待释放"], known(s.pending)),
             (
                 "requested",
                 ["requested, of active", "活跃中已请求"],
@@ -97,31 +103,31 @@ impl Facts {
             (
                 "rounding",
                 ["rounding loss, of active", "活跃中取整损失"],
-                Some(s.rounding),
+                known(s.rounding),
             ),
-            ("free", ["free", "空闲"], Some(free)),
+            ("free", ["free", "空闲"], known(free)),
             (
                 "free_in_used_segments",
                 [
                     "free in segments that hold something",
                     "所在段仍被占用的空闲",
                 ],
-                Some(s.free_in_used),
+                known(s.free_in_used),
             ),
             (
                 "free_in_unused_segments",
                 ["free in segments that hold nothing", "所在段完全空闲的空闲"],
-                Some(s.free_in_unused),
+                known(s.free_in_unused),
             ),
             (
                 "largest_free",
                 ["largest free block", "最大空闲块"],
-                Some(s.largest_free),
+                known(s.largest_free),
             ),
             (
                 "inactive_split",
                 ["inactive split", "未活跃的分裂块"],
-                Some(s.inactive_split),
+                known(s.inactive_split),
             ),
         ]
     }
@@ -143,8 +149,16 @@ pub fn stats_text(a: &Analysis, at: Instant, lang: Lang) -> String {
     }
     out += &aligned(&totals, WIDTH, lang);
     out += &peaks(a, lang);
-    out += &segments(a, &facts, lang);
-    out += &parts(a, &facts, lang);
+    if facts.stated {
+        let (en, zh) = (
+            "Segments are not recorded in this file.",
+            "此文件未记录段。",
+        );
+        heading(&mut out, lang, en, zh);
+    } else {
+        out += &segments(a, &facts, lang);
+        out += &parts(a, &facts, lang);
+    }
     out += &coverage(a, lang);
     out += &findings(a, lang);
     out += &settings(a, lang);
@@ -530,6 +544,7 @@ pub fn stats_json(a: &Analysis, at: Instant) -> String {
         .collect();
     let answer = json!({
         "format": "memscope.stats", "version": 1,
+        "skipped": summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
         "at": at_json(a, at),

@@ -8,7 +8,7 @@ use report::analyze::snapshot::{Analysis, Instant, Named};
 use report::model::StringId;
 use report::model::snapshot::{Action, TraceId, TraceRow};
 
-use super::{frame, place, pool, stream, title, when};
+use super::{frame, missing_since, pool, stream, title, when};
 use crate::names::{pool_name, stream_name};
 use crate::rows::{BLANK, Cell, Column, Pick, Rows, Subject, figure, text as column};
 use crate::units::{bytes, count};
@@ -241,7 +241,12 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
                 a.name(Named::Stack(s)),
                 frame(a, f, false)
             )),
-            None => parts.push(place(a, None, lang)),
+            None => {
+                let made = a.entries().allocation(at);
+                let made = made.and_then(|id| a.replay.allocations.get(id));
+                let born = made.map_or(Some(at), |al| al.born);
+                parts.push(missing_since(a, born, lang).to_owned());
+            }
         }
     }
     if row.action != Action::Annotate {
@@ -258,6 +263,7 @@ fn remarks(a: &Analysis, at: TraceId, row: &TraceRow, lang: Lang) -> String {
 pub fn entries_head(a: &Analysis) -> String {
     let about = serde_json::json!({
         "format": "memscope.trace", "version": 1,
+        "skipped": report::analyze::summary::skipped(&a.rank),
         "source": a.rank.source.name, "rank": a.rank.number(),
         "device": if a.device.is_host() { None } else { Some(a.device.0) },
     });

@@ -20,6 +20,8 @@ pub struct SnapshotAnswer {
     pub moved_frames: usize,
     /// Files that lie elsewhere in B: A's path and B's.
     pub files_elsewhere: Vec<(String, String)>,
+    /// Functions that have another name in B: A's name and B's.
+    pub renamed_functions: Vec<(String, String)>,
     /// Groups.
     pub by: Vec<Grouping>,
 }
@@ -59,7 +61,9 @@ pub struct Others {
 pub struct Group {
     /// What became of it.
     pub status: &'static str,
-    /// `exact`, `moved` (another line) or `folded` (torch's own or native frames differ).
+    /// `exact`, `moved` (another line), `renamed` (a function has another name), `folded` (torch's
+    /// own or native frames differ), `inner` (the same innermost frames of the program) or `alike`
+    /// (sizes, their order and category agree, stacks do not).
     pub matched: &'static str,
     /// The category, when grouped by it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,6 +111,7 @@ pub fn answer(of: &Comparison, live: Option<&LiveDiff>, by: &[By], most: Most) -
             requested: live.total.into(),
             moved_frames: frames.moved(),
             files_elsewhere: frames.elsewhere.clone(),
+            renamed_functions: frames.renamed.clone(),
             by: by.iter().map(|&by| grouping(live, by, most)).collect(),
         }
     });

@@ -7,7 +7,8 @@
 //!   files are the same when their paths are, else when the ends of their paths are and no other
 //!   file of either side has that end.
 //! * **Line numbers**, where code was added or taken out above. See [`super::lines`].
-//! * **The function's name**: then it is another function.
+//! * **The function's name**: then it is another function, unless all that is around it says
+//!   otherwise. See [`super::renamed`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +16,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::super::Which;
 use super::lines::{Use, match_lines};
+use super::renamed::renamed;
 use crate::analyze::snapshot::Analysis;
 use crate::model::StringId;
 use crate::model::snapshot::{FrameId, StackId};
@@ -38,6 +40,8 @@ pub struct Place {
     pub b: Option<FrameId>,
     /// Whether it stands on another line in B than in A.
     pub moved: bool,
+    /// Whether its function has another name in B.
+    pub renamed: bool,
 }
 
 /// The frames of both sides.
@@ -47,6 +51,9 @@ pub struct Frames {
     pub places: Vec<Place>,
     /// Files that lie elsewhere in B: A's path and B's.
     pub elsewhere: Vec<(String, String)>,
+    /// Functions that have another name in B: A's name and B's.
+    pub renamed: Vec<(String, String)>,
+    others: HashSet<FunctionId>,
     of_a: Vec<PlaceId>,
     of_b: Vec<PlaceId>,
     files: Vec<u32>,
@@ -62,8 +69,9 @@ impl Frames {
         let mut this = Self::default();
         let (files_a, files_b) = this.files(a, b);
         let mut functions = Functions::default();
-        let (of_a, of_b) = (functions.of(a, &files_a), functions.of(b, &files_b));
+        let (of_a, mut of_b) = (functions.of(a, &files_a), functions.of(b, &files_b));
         this.files = functions.files;
+        this.rename(a, b, &of_a, &mut of_b, &nameless(a, &files_a));
         // The lines of each function on both sides, with the frames that stand on them.
         let n = this.files.len();
         let (mut lines_a, mut lines_b) = (lines(a, &of_a, n), lines(b, &of_b, n));
@@ -85,6 +93,33 @@ impl Frames {
         this
     }
 
+    /// Finds the functions with other names.
+    fn rename(
+        &mut self,
+        a: &Analysis,
+        b: &Analysis,
+        of_a: &[FunctionId],
+        of_b: &mut [FunctionId],
+        nameless: &HashSet<u32>,
+    ) {
+        let name = |side: &Analysis, of: &[FunctionId], function: FunctionId| {
+            let at = of.iter().position(|&f| f == function)?;
+            let frame = side.snapshot().frames.get(FrameId(at as u32));
+            Some(side.strings().get(frame.name).to_owned())
+        };
+        let before = of_b.to_vec();
+        let files = &self.files;
+        let file = |f: FunctionId| {
+            let number = files.get(f.0 as usize).copied();
+            number.filter(|n| *n != u32::MAX && !nameless.contains(n))
+        };
+        for (was, is) in renamed(a, b, of_a, of_b, file) {
+            self.others.insert(was);
+            self.renamed
+                .extend(name(a, of_a, was).zip(name(b, &before, is)));
+        }
+    }
+
     /// The places of one function.
     fn place(&mut self, function: FunctionId, a: &[Use], b: &[Use]) {
         let pairs = match_lines(a, b);
@@ -96,6 +131,7 @@ impl Frames {
                 a: line.frames.first().copied(),
                 b: other.and_then(|o| o.frames.first().copied()),
                 moved: other.is_some_and(|o| o.line != line.line),
+                renamed: other.is_some() && self.others.contains(&function),
             });
             if let Some(slot) = partner.and_then(|j| taken.get_mut(j)) {
                 *slot = Some(id);
@@ -109,6 +145,7 @@ impl Frames {
                     a: None,
                     b: line.frames.first().copied(),
                     moved: false,
+                    renamed: false,
                 })
             });
             assign(&mut self.of_b, &line.frames, id);
@@ -216,6 +253,13 @@ impl Frames {
         }
         (x, y)
     }
+}
+
+/// The numbers of files that are none: native code without a file.
+fn nameless(side: &Analysis, files: &Map<StringId, u32>) -> HashSet<u32> {
+    let none = |id: &StringId| matches!(side.strings().get(*id), "" | "??");
+    let all = files.iter().filter(|(id, _)| none(id));
+    all.map(|(_, &n)| n).collect()
 }
 
 /// A file's path from where it means the same on every machine.

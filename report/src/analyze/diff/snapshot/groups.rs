@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::super::{Pair, Status, Which};
 use super::LiveDiff;
-use super::frames::{Frames, PlaceId};
+use super::frames::{Frames, Place, PlaceId};
 use crate::analyze::difference;
 use crate::analyze::snapshot::Analysis;
 use crate::analyze::snapshot::categories::Category;
@@ -70,8 +70,14 @@ pub enum Match {
     Exact,
     /// Same function and file, but another line.
     Moved,
+    /// A function has another name; its file, and what is around it in the stacks, are the same.
+    Renamed,
     /// The same stack but for torch's own and native frames.
     Folded,
+    /// The same innermost frames of the program, called from elsewhere.
+    Inner,
+    /// Nothing of the stacks says so, but sizes, in their order, and purpose are the same.
+    Alike,
 }
 
 impl Match {
@@ -81,7 +87,10 @@ impl Match {
         match self {
             Self::Exact => "exact",
             Self::Moved => "moved",
+            Self::Renamed => "renamed",
             Self::Folded => "folded",
+            Self::Inner => "inner",
+            Self::Alike => "alike",
         }
     }
 }
@@ -146,40 +155,71 @@ enum Shared {
     Category(Category),
 }
 
+/// A row with what is summed in it.
+struct Held {
+    row: Row,
+    owns: Vec<(Which, Own)>,
+}
+
+impl Held {
+    /// The side that has it, where only one does.
+    fn lone(&self) -> Option<Which> {
+        match (self.row.a.count > 0, self.row.b.count > 0) {
+            (true, false) => Some(Which::A),
+            (false, true) => Some(Which::B),
+            _ => None,
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        add(&mut self.row, Which::A, other.row.a);
+        add(&mut self.row, Which::B, other.row.b);
+        self.row.key = join(self.row.key, other.row.key);
+        self.owns.extend(other.owns);
+    }
+}
+
 pub(super) fn groups(live: &LiveDiff, by: By) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Held> = Vec::new();
     let mut place: HashMap<Shared, usize, FxBuildHasher> = HashMap::default();
     for which in [Which::A, Which::B] {
         let sums = sums(live, which, by);
-        for (stack, part) in sums {
-            let (shared, key, moved) = shared(live, which, by, stack);
+        for (own, part) in sums {
+            let (shared, key, how) = shared(live, which, by, own);
             let at = *place.entry(shared).or_insert_with(|| {
-                rows.push(Row {
-                    key,
-                    a: Part::default(),
-                    b: Part::default(),
-                    how: Match::Exact,
+                rows.push(Held {
+                    row: Row {
+                        key,
+                        a: Part::default(),
+                        b: Part::default(),
+                        how: Match::Exact,
+                    },
+                    owns: Vec::new(),
                 });
                 rows.len() - 1
             });
-            if let Some(row) = rows.get_mut(at) {
-                add(row, which, part);
-                row.key = join(row.key, key);
-                if moved {
-                    row.how = row.how.max(Match::Moved);
-                }
+            if let Some(held) = rows.get_mut(at) {
+                add(&mut held.row, which, part);
+                held.row.key = join(held.row.key, key);
+                held.row.how = held.row.how.max(how);
+                held.owns.push((which, own));
             }
         }
     }
-    for row in &mut rows {
+    for held in &mut rows {
         // A line that moved is no news where only one side has the group.
-        if row.a.count == 0 || row.b.count == 0 {
-            row.how = Match::Exact;
+        if held.lone().is_some() {
+            held.row.how = Match::Exact;
         }
     }
     if by == By::Stack {
-        rows = folded(live, rows);
+        rows = again(rows, Match::Folded, |h| folded(live, h));
+        rows = inner(live, rows);
     }
+    if by != By::Category {
+        rows = alike(live, rows);
+    }
+    let mut rows: Vec<Row> = rows.into_iter().map(|h| h.row).collect();
     sort(&mut rows);
     rows
 }
@@ -228,10 +268,10 @@ fn sums(live: &LiveDiff, which: Which, by: By) -> Vec<(Own, Part)> {
     out
 }
 
-fn shared(live: &LiveDiff, which: Which, by: By, own: Own) -> (Shared, Key, bool) {
+fn shared(live: &LiveDiff, which: Which, by: By, own: Own) -> (Shared, Key, Match) {
     let stack = match own {
-        Own::Category(c) => return (Shared::Category(c), Key::Category(c), false),
-        Own::Unrecorded => return (Shared::Unrecorded, Key::Unrecorded, false),
+        Own::Category(c) => return (Shared::Category(c), Key::Category(c), Match::Exact),
+        Own::Unrecorded => return (Shared::Unrecorded, Key::Unrecorded, Match::Exact),
         Own::Stack(stack) => stack,
     };
     let side = live.diff.side(which);
@@ -245,7 +285,7 @@ fn shared(live: &LiveDiff, which: Which, by: By, own: Own) -> (Shared, Key, bool
         By::Line => {
             let at = side.sites().place(stack).and_then(found);
             let Some((frame, place)) = at else {
-                return (Shared::Unrecorded, Key::Unrecorded, false);
+                return (Shared::Unrecorded, Key::Unrecorded, Match::Exact);
             };
             let line = |side: &Analysis, frame: FrameId| side.snapshot().frames.get(frame).line;
             // A's line where A has one, so that both sides say the same.
@@ -256,91 +296,182 @@ fn shared(live: &LiveDiff, which: Which, by: By, own: Own) -> (Shared, Key, bool
             };
             let (a, b) = one(frame);
             let shared = Shared::Line(frames.file(&place), number, of_b);
-            (shared, Key::Line(a, b), place.moved)
+            (shared, Key::Line(a, b), how(&place))
         }
         By::Function => {
             let Some((frame, place)) = side.sites().function(stack).and_then(found) else {
-                return (Shared::Unrecorded, Key::Unrecorded, false);
+                return (Shared::Unrecorded, Key::Unrecorded, Match::Exact);
             };
             let (a, b) = one(frame);
             (
                 Shared::Function(place.function.0),
                 Key::Function(a, b),
-                false,
+                match place.renamed {
+                    true => Match::Renamed,
+                    false => Match::Exact,
+                },
             )
         }
         By::Stack | By::Category => {
-            let (path, moved) = path(side, frames, which, stack, false);
+            let path = path(side, frames, which, stack, false);
+            let of = path.iter().filter_map(|&p| frames.get(p)).map(how);
+            let how = of.max().unwrap_or(Match::Exact);
             let (a, b) = match which {
                 Which::A => (Some(stack), None),
                 Which::B => (None, Some(stack)),
             };
-            (Shared::Stack(path), Key::Stack(a, b), moved)
+            (Shared::Stack(path), Key::Stack(a, b), how)
         }
     }
 }
 
-/// The places of a stack, and whether any stands on another line on the other side. With `fold`,
-/// native frames and torch's are left out of stacks that have others.
+/// How the frames of a place were matched.
+fn how(place: &Place) -> Match {
+    match (place.renamed, place.moved) {
+        (true, _) => Match::Renamed,
+        (false, true) => Match::Moved,
+        (false, false) => Match::Exact,
+    }
+}
+
+/// The places of a stack, innermost first. With `fold`, native frames and torch's are left out of stacks that have others.
 fn path(
     side: &Analysis,
     frames: &Frames,
     which: Which,
     stack: StackId,
     fold: bool,
-) -> (Box<[PlaceId]>, bool) {
+) -> Box<[PlaceId]> {
     let own = side.snapshot().stacks.get(stack);
     let keep = |f: &FrameId| side.sites().owner(*f) <= Owner::Library;
     let folds = fold && own.iter().any(keep);
     let kept = own.iter().filter(|f| !folds || keep(f));
-    let places: Box<[PlaceId]> = kept.filter_map(|&f| frames.of_frame(which, f)).collect();
-    let moved = places
-        .iter()
-        .any(|&p| frames.get(p).is_some_and(|p| p.moved));
-    (places, moved)
+    kept.filter_map(|&f| frames.of_frame(which, f)).collect()
 }
 
-/// Stacks of one side only are matched again without torch's own and native frames: these change
-/// with the version and with what is switched on, the program's own frames say the same.
-fn folded(live: &LiveDiff, rows: Vec<Row>) -> Vec<Row> {
-    let mut out: Vec<Row> = Vec::with_capacity(rows.len());
-    let mut lone: HashMap<Box<[PlaceId]>, Vec<Row>, FxBuildHasher> = HashMap::default();
-    let frames = live.diff.frames();
-    let mut order: Vec<Box<[PlaceId]>> = Vec::new();
-    for row in rows {
-        let (which, stack) = match row.key {
-            Key::Stack(Some(stack), None) => (Which::A, stack),
-            Key::Stack(None, Some(stack)) => (Which::B, stack),
-            _ => {
-                out.push(row);
-                continue;
-            }
+/// Rows of one side only are put together again where `key` is the same for rows of both.
+fn again<K: Clone + Eq + std::hash::Hash>(
+    rows: Vec<Held>,
+    how: Match,
+    key: impl Fn(&Held) -> Option<K>,
+) -> Vec<Held> {
+    let mut out: Vec<Held> = Vec::with_capacity(rows.len());
+    let mut lone: HashMap<K, Vec<Held>, FxBuildHasher> = HashMap::default();
+    let mut order: Vec<K> = Vec::new();
+    for held in rows {
+        let Some(key) = held.lone().and_then(|_| key(&held)) else {
+            out.push(held);
+            continue;
         };
-        let (key, _) = path(live.diff.side(which), frames, which, stack, true);
         let list = lone.entry(key.clone()).or_insert_with(|| {
             order.push(key);
             Vec::new()
         });
-        list.push(row);
+        list.push(held);
     }
     for key in order {
         let rows = lone.remove(&key).unwrap_or_default();
-        let both = rows.iter().any(|r| r.a.count > 0) && rows.iter().any(|r| r.b.count > 0);
-        if !both {
+        let has = |which| rows.iter().any(|h| h.lone() == Some(which));
+        if !has(Which::A) || !has(Which::B) {
             out.extend(rows);
             continue;
         }
         let mut rows = rows.into_iter();
         let Some(mut all) = rows.next() else { continue };
-        for row in rows {
-            add(&mut all, Which::A, row.a);
-            add(&mut all, Which::B, row.b);
-            all.key = join(all.key, row.key);
+        for held in rows {
+            all.merge(held);
         }
-        all.how = Match::Folded;
+        all.row.how = how;
         out.push(all);
     }
     out
+}
+
+/// A lone stack without torch's own and native frames: these change with the version and with what
+/// is switched on, the program's own frames say the same.
+fn folded(live: &LiveDiff, held: &Held) -> Option<Box<[PlaceId]>> {
+    let (which, stack) = match held.row.key {
+        Key::Stack(Some(stack), None) => (Which::A, stack),
+        Key::Stack(None, Some(stack)) => (Which::B, stack),
+        _ => return None,
+    };
+    let frames = live.diff.frames();
+    Some(path(live.diff.side(which), frames, which, stack, true))
+}
+
+/// Frames of a stack that are left out from the outside, at most half of them; the deepest agreement
+/// first.
+fn inner(live: &LiveDiff, mut rows: Vec<Held>) -> Vec<Held> {
+    let lone = |rows: &[Held]| {
+        let both = |which| rows.iter().any(|h| h.lone() == Some(which));
+        both(Which::A) && both(Which::B)
+    };
+    let deepest = rows.iter().filter(|h| h.lone().is_some());
+    let deepest = deepest.filter_map(|h| folded(live, h)).map(|p| p.len());
+    let deepest = deepest.max().unwrap_or(0).min(DEEPEST);
+    for depth in (2..deepest).rev() {
+        if !lone(&rows) {
+            break;
+        }
+        rows = again(rows, Match::Inner, |h| {
+            let path = folded(live, h)?;
+            let kept = path.get(..depth)?;
+            (2 * depth >= path.len()).then(|| Box::<[PlaceId]>::from(kept))
+        });
+    }
+    rows
+}
+
+/// Frames that stacks are compared by from the inside, at most.
+const DEEPEST: usize = 64;
+/// Allocations that make a row recognisable by their sizes; fewer may be alike by chance.
+const RECOGNISABLE: usize = 4;
+
+/// Rows of one side only that hold the same sizes in the same order for the same purpose as one row
+/// of the other.
+fn alike(live: &LiveDiff, rows: Vec<Held>) -> Vec<Held> {
+    let mut signs: HashMap<usize, Vec<(Category, u64)>, FxBuildHasher> = HashMap::default();
+    for which in [Which::A, Which::B] {
+        let mut row_of: HashMap<Own, usize, FxBuildHasher> = HashMap::default();
+        for (i, held) in rows.iter().enumerate() {
+            if held.lone() == Some(which) {
+                row_of.extend(held.owns.iter().map(|&(_, own)| (own, i)));
+            }
+        }
+        let side = live.diff.side(which);
+        let mut ids = live.ids(which).to_vec();
+        ids.sort_unstable();
+        for id in ids {
+            let stack = side.replay.allocations.stack(id);
+            if let Some(&row) = stack.and_then(|s| row_of.get(&Own::Stack(s))) {
+                let category = side.categories().get(id).0;
+                let sign = (category, side.replay.allocations.size(id));
+                signs.entry(row).or_default().push(sign);
+            }
+        }
+    }
+    // Only what one row of each side has says which is which.
+    let mut count: HashMap<(Which, &[(Category, u64)]), usize, FxBuildHasher> = HashMap::default();
+    for (&row, sign) in &signs {
+        if let Some(which) = rows.get(row).and_then(Held::lone) {
+            *count.entry((which, sign.as_slice())).or_default() += 1;
+        }
+    }
+    let one = |sign: &[(Category, u64)]| {
+        let of = |which| count.get(&(which, sign)).copied() == Some(1);
+        sign.len() >= RECOGNISABLE && of(Which::A) && of(Which::B)
+    };
+    let known: HashMap<(Which, Own), Vec<(Category, u64)>, FxBuildHasher> = signs
+        .iter()
+        .filter(|(_, sign)| one(sign))
+        .filter_map(|(&row, sign)| {
+            let own = rows.get(row)?.owns.first()?;
+            Some((*own, sign.clone()))
+        })
+        .collect();
+    again(rows, Match::Alike, |h| {
+        h.owns.first().and_then(|own| known.get(own)).cloned()
+    })
 }
 
 /// What stands for a group on each side: what came first, as that is the largest.

@@ -5,6 +5,7 @@ pub mod flame;
 pub mod frames;
 pub mod groups;
 mod lines;
+mod renamed;
 
 use std::sync::{Arc, OnceLock};
 

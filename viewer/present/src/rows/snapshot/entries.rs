@@ -120,7 +120,11 @@ impl Rows for EntryTable {
             2 => Cell::Count(step_of(a.steps(), at).map(|s| s.number)),
             8 => match self.site(at) {
                 Some(frame) => Cell::Text(self.names.place(frame).into()),
-                None => Cell::Text(Word::NotRecorded.text(lang).into()),
+                None => Cell::Text(
+                    crate::names::missing_word(a.missing_since(Some(at)))
+                        .text(lang)
+                        .into(),
+                ),
             },
             9 => known(self.site(at).map(|f| self.names.function(f))),
             11 => {

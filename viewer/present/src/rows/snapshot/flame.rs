@@ -84,7 +84,7 @@ impl Rows for FlameRows {
             5 => match (n.frame, n.parent) {
                 (Some(f), _) => Cell::Text(self.names.function(f)),
                 (None, None) => said(Word::Everything, lang),
-                (None, Some(_)) => said(Word::NotRecorded, lang),
+                (None, Some(_)) => Cell::Text(self.names.nowhere(lang).into()),
             },
             6 => known(n.frame.map(|f| self.names.place(f).into())),
             _ => BLANK,

@@ -138,7 +138,7 @@ impl Rows for PendingRows {
             2 => yes(p.open, lang),
             3 => Cell::Text(analysis.name(Named::Allocation(p.allocation)).into()),
             4 => Cell::Text(self.names.stream(a.stream, lang).into()),
-            5 => Cell::Text(self.names.site(a.stack, lang).into()),
+            5 => Cell::Text(self.names.site_since(a.stack, a.born, lang).into()),
             6 => known(self.names.innermost(a.stack).map(Into::into)),
             _ => BLANK,
         }

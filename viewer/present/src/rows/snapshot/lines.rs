@@ -5,7 +5,7 @@ use std::sync::Arc;
 use report::analyze::snapshot::lines::{Line, total};
 use report::analyze::snapshot::sites::Owner;
 
-use super::{known, number, said};
+use super::{known, number};
 use crate::names::Names;
 use crate::rows::{BLANK, Cell, Column, Rows, figure, text};
 use crate::words::{Lang, Word};
@@ -82,7 +82,7 @@ impl Rows for LineRows {
         match column {
             0 => match l.frame {
                 Some(f) => Cell::Text(self.names.place(f).into()),
-                None => said(Word::NotRecorded, lang),
+                None => Cell::Text(self.names.nowhere(lang).into()),
             },
             1 => known(l.frame.map(|f| self.names.function(f))),
             2 => Cell::Bytes(Some(l.current)),
@@ -92,7 +92,7 @@ impl Rows for LineRows {
             6 => Cell::Bytes(Some(l.freed)),
             7 => number(l.count),
             8 => match l.frame {
-                None if self.files => said(Word::NotRecorded, lang),
+                None if self.files => Cell::Text(self.names.nowhere(lang).into()),
                 frame => known(frame.and_then(|f| self.names.path(f)).map(Into::into)),
             },
             _ => BLANK,

@@ -244,7 +244,7 @@ fn Crumbs(chart: Chart) -> impl IntoView {
 fn label(tree: &Tree, id: NodeId, lang: present::Lang) -> String {
     match tree.flame.get(id).map(|n| (n.frame, n.parent)) {
         Some((Some(frame), _)) => tree.names.function(frame).into_owned(),
-        Some((None, Some(_))) => Word::NotRecorded.text(lang).to_owned(),
+        Some((None, Some(_))) => tree.names.nowhere(lang).to_owned(),
         _ => Word::Everything.text(lang).to_owned(),
     }
 }

@@ -135,7 +135,7 @@ pub(super) fn TreemapView(state: State, held: Memo<Option<Same<Held>>>) -> impl 
 fn outer_name(names: &Names, nest: &Nest, lang: present::Lang) -> String {
     match nest.outer {
         Outer::File(Some(file)) if !names.file(file).is_empty() => names.file(file).to_owned(),
-        Outer::File(_) => Word::NotRecorded.text(lang).to_owned(),
+        Outer::File(_) => names.nowhere(lang).to_owned(),
         Outer::Key(key) => names.key(key, lang),
     }
 }
