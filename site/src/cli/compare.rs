@@ -70,7 +70,7 @@ pub(super) fn compare(arguments: &Compare) -> Result<()> {
     let size = match format {
         CompareFormat::Html => html(arguments, a, b, &mut progress, &mut out)?,
         _ => {
-            let seen = seen(arguments, a, b, false)?;
+            let seen = seen(arguments, a, b)?;
             let text = rendered(arguments, format, &seen)?;
             progress.clear();
             out.write_all(text.as_bytes())
@@ -204,33 +204,25 @@ fn instant(side: &Analysis, text: &str, option: &str, letter: &str) -> Result<In
 }
 
 /// A side, with the device asked for.
-fn side(rank: Rank, device: Option<Device>, option: &str, page: bool) -> Result<Side> {
+fn side(rank: Rank, device: Option<Device>, option: &str) -> Result<Side> {
     let rank = Arc::new(rank);
     let Some(device) = device else {
         return Ok(Side::of(rank));
     };
     super::snapshot::has(&rank, device, option)?;
-    let main = || Side::of(Arc::clone(&rank)).snapshot.map(|s| s.device);
-    if page && main() != Some(device) {
-        return Err(Usage(format!(
-            "{option}: a page shows the device with the longest history; leave it out, or take \
-             another --format"
-        ))
-        .into());
-    }
     let of = Side::on(Arc::clone(&rank), device);
     Ok(of.unwrap_or_else(|| Side::of(rank)))
 }
 
-fn seen(arguments: &Compare, a: Rank, b: Rank, page: bool) -> Result<Seen> {
+fn seen(arguments: &Compare, a: Rank, b: Rank) -> Result<Seen> {
     let lang = terminal_lang(arguments.lang);
     for rank in [&a, &b] {
         super::snapshot::say_skipped(rank, lang);
     }
     let other = arguments.device_b.or(arguments.device);
     let comparison = Comparison::of(
-        side(a, arguments.device, "--device", page)?,
-        side(b, other, "--device-b", page)?,
+        side(a, arguments.device, "--device")?,
+        side(b, other, "--device-b")?,
     );
     let (at, at_b) = (&arguments.at, &arguments.at_b);
     let live = match &comparison.snapshot {
@@ -302,6 +294,12 @@ fn html(
     progress: &mut Progress,
     out: &mut Output,
 ) -> Result<u64> {
+    if arguments.device_b.is_some() && arguments.device_b != arguments.device {
+        return Err(Usage(
+            "--device-b: a page shows the same device of both; take another --format".to_owned(),
+        )
+        .into());
+    }
     progress.stage("packing");
     let report = Report { ranks: vec![a, b] };
     let data = pack::container(&report)?;
@@ -309,11 +307,14 @@ fn html(
     let (Some(a), Some(b)) = (ranks.next(), ranks.next()) else {
         return Ok(0);
     };
-    let seen = seen(arguments, a, b, true)?;
+    let seen = seen(arguments, a, b)?;
     let lang = arguments.lang.map_or(Lang::En, Lang::from);
     let mut link = "view=compare&rank=0&with=1".to_owned();
     if let Some(live) = &seen.live {
         link += &format!("&at={}&atb={}", live.at.0, live.at.1);
+    }
+    if let Some(device) = arguments.device {
+        link += &format!("&device={}", device.word());
     }
     if let Some(by) = arguments.by {
         link += &format!("&by={}", By::from(by).word());
