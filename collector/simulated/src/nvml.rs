@@ -35,12 +35,42 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, device: 
     0
 }
 
-/// As `nvml.h` says: total, free, used.
+/// What the driver keeps of the device for itself.
+const KEPT: u64 = 600 << 20;
+
+/// `nvmlMemory_v2_t`: version, total, reserved, free, used.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Memory2 {
+    version: u32,
+    total: u64,
+    reserved: u64,
+    free: u64,
+    used: u64,
+}
+
+/// As `nvml.h` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetMemoryInfo_v2(_device: usize, memory: *mut Memory2) -> u32 {
+    // SAFETY: the caller points to a struct whose version says which it is.
+    let memory = unsafe { &mut *memory };
+    if memory.version != 0x0200_0028 {
+        return 25; // NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    }
+    let gpu = gpu();
+    memory.total = gpu.total + KEPT;
+    memory.reserved = KEPT;
+    memory.free = gpu.total - gpu.used();
+    memory.used = gpu.used();
+    0
+}
+
+/// As `nvml.h` says: total, free, used; what the driver keeps is used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvmlDeviceGetMemoryInfo(_device: usize, memory: *mut [u64; 3]) -> u32 {
     let gpu = gpu();
     // SAFETY: the caller gave room for three numbers.
-    unsafe { *memory = [gpu.total, gpu.total - gpu.used(), gpu.used()] };
+    unsafe { *memory = [gpu.total + KEPT, gpu.total - gpu.used(), gpu.used() + KEPT] };
     0
 }
 

@@ -199,6 +199,20 @@ struct NvmlMemory {
     used: u64,
 }
 
+/// `nvmlMemory_v2_t`: what the driver keeps for itself is apart from what is used, as in `cuMemGetInfo`.
+#[repr(C)]
+#[derive(Default)]
+struct NvmlMemory2 {
+    version: u32,
+    total: u64,
+    reserved: u64,
+    free: u64,
+    used: u64,
+}
+
+/// `nvmlMemory_v2`: the struct's size and its version, as nvml.h makes it.
+const MEMORY_2: u32 = size_of::<NvmlMemory2>() as u32 | 2 << 24;
+
 /// `nvmlProcessInfo_t` of `…_v3`
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -259,6 +273,28 @@ impl Nvml {
     /// Bytes of a device.
     pub(super) fn memory(&self, driver: &Driver, device: i32) -> Option<Memory> {
         let handle = self.device(driver, device)?;
+        let device = u32::try_from(device).ok();
+        let mut memory = NvmlMemory2 {
+            version: MEMORY_2,
+            ..NvmlMemory2::default()
+        };
+        // SAFETY: the type is that of nvml.h; the struct is written where the call succeeds.
+        let rc = unsafe {
+            self.library
+                .function::<unsafe extern "C" fn(usize, *mut NvmlMemory2) -> u32>(
+                    c"nvmlDeviceGetMemoryInfo_v2",
+                )
+                .map(|get| get(handle, &raw mut memory))
+        };
+        if rc == Some(0) {
+            let total = memory.total.saturating_sub(memory.reserved);
+            return Some(Memory {
+                free: total.saturating_sub(memory.used),
+                total,
+                device,
+            });
+        }
+        // Before driver 510 what the driver keeps counts as used.
         let mut memory = NvmlMemory::default();
         // SAFETY: the type is that of nvml.h; the struct is written where the call succeeds.
         let rc = unsafe {
@@ -270,7 +306,7 @@ impl Nvml {
         (rc == 0).then_some(Memory {
             free: memory.total.saturating_sub(memory.used),
             total: memory.total,
-            device: u32::try_from(device).ok(),
+            device,
         })
     }
 
@@ -318,6 +354,7 @@ mod tests {
             (size_of::<NvmlMemory>(), size_of::<NvmlProcess>()),
             (24, 24)
         );
+        assert_eq!((size_of::<NvmlMemory2>(), MEMORY_2), (40, 0x0200_0028));
         assert_eq!(std::mem::offset_of!(NvmlProcess, used), 8);
     }
 }

@@ -54,7 +54,6 @@ struct State {
     devices: BTreeMap<u32, Device>,
     /// Bytes that devices lost when their first context was made.
     context_bytes: BTreeMap<u32, u64>,
-    process_used: Option<u64>,
     live_at: u64,
     live_bytes: u64,
     /// What the device had in use when it was last said.
@@ -317,7 +316,7 @@ impl Recorder {
             let mut state = self.state();
             // Another thread may have written them meanwhile.
             if state.is_due() {
-                self.live(&mut state, memory, false);
+                self.live(&mut state, memory, None, false);
             }
         }
     }
@@ -371,7 +370,7 @@ impl Recorder {
         };
         self.event(&state, &line);
         if rc != 0 {
-            self.live(&mut state, memory, true);
+            self.live(&mut state, memory, None, true);
         }
         if rc == OUT_OF_MEMORY {
             self.out_of_memory(&mut state, call.name, size, memory, &frames);
@@ -452,10 +451,18 @@ impl Recorder {
         {
             state.context_bytes.remove(&device);
         }
-        self.live(&mut state, None, false);
+        self.live(&mut state, None, None, false);
     }
 
-    fn live(&self, state: &mut State, memory: Option<Memory>, essential: bool) {
+    /// `process_used` is NVML's word at the same moment as `memory`: an older one would make the
+    /// difference of the two look like another process.
+    fn live(
+        &self,
+        state: &mut State,
+        memory: Option<Memory>,
+        process_used: Option<u64>,
+        essential: bool,
+    ) {
         if state.ended {
             return;
         }
@@ -466,7 +473,7 @@ impl Recorder {
         let line = write::live(&Live {
             table: self.cupti.get().map(|_| &state.table),
             memory,
-            process_used: state.process_used,
+            process_used,
             context: (!contexts.is_empty()).then(|| contexts.values().sum()),
         });
         let weight = if essential {
@@ -509,14 +516,13 @@ impl Recorder {
     /// What is due by the clock: sums that were not written yet, and what NVML says.
     pub(super) fn tick(&self, memory: Option<Memory>, process_used: Option<u64>) {
         let mut state = self.state();
-        state.process_used = process_used.or(state.process_used);
         let sums = state.is_due();
         let device = memory.is_some_and(|m| {
             let before = state.used;
             before.is_none_or(|b| b.abs_diff(m.used()) >= CHANGE)
         });
         if sums || device {
-            self.live(&mut state, memory, false);
+            self.live(&mut state, memory, process_used, false);
         }
     }
 
@@ -526,12 +532,11 @@ impl Recorder {
         if state.ended {
             return;
         }
-        state.process_used = process_used;
         self.put(
             Weight::Periodic,
             &write::sample(device, memory, process_used),
         );
-        self.live(&mut state, Some(memory), false);
+        self.live(&mut state, Some(memory), process_used, false);
     }
 
     /// Devices on which this process has a context.
@@ -574,7 +579,7 @@ impl Recorder {
                 }
             };
             if !state.ended {
-                self.live(&mut state, None, true);
+                self.live(&mut state, None, None, true);
                 self.journal.overhead(&self.overhead(), true);
                 self.journal.footer("exit", "");
                 state.ended = true;

@@ -100,6 +100,39 @@ fn at_time(
         .find_map(|i| Some((times.get(i).copied().flatten()?, value(i)?)))
 }
 
+/// What other processes use: the difference of two figures that were taken at the same moment, of the
+/// last such moment. Of two moments it would be what this process got or gave back between them.
+fn others(r: &Recording, live: usize, time_ns: u64) -> Option<u64> {
+    let of = |device: Option<u64>, process: Option<u64>| device.zip(process);
+    let told = r.driver.live.get(..live).unwrap_or(&[]).iter().rev();
+    let told = told
+        .into_iter()
+        .find_map(|l| Some((l.time_ns, of(l.device_used, l.process_used)?)));
+    let past = r
+        .columns
+        .time_ns
+        .partition_point(|t| t.is_some_and(|t| t <= time_ns));
+    let column = |c: &Vec<Option<u64>>, i: usize| c.get(i).copied().flatten();
+    let sampled = (0..past).rev().find_map(|i| {
+        let pair = of(
+            column(&r.columns.device_used, i),
+            column(&r.columns.process_used, i),
+        )?;
+        Some((r.columns.time_ns.get(i).copied().flatten()?, pair))
+    });
+    let (_, (device, process)) = match (told, sampled) {
+        (Some(a), Some(b)) => {
+            if a.0 >= b.0 {
+                a
+            } else {
+                b
+            }
+        }
+        (a, b) => a.or(b)?,
+    };
+    device.checked_sub(process)
+}
+
 /// The device's memory at a time; `None` for a rank without a recording.
 #[must_use]
 pub fn at(rank: &Rank, time_ns: u64) -> Option<Split> {
@@ -121,18 +154,12 @@ pub fn at(rank: &Rank, time_ns: u64) -> Option<Split> {
         live.and_then(|l| l.device_used),
         column(&r.columns.device_used),
     );
-    let process_used = later(
-        live.and_then(|l| l.process_used),
-        column(&r.columns.process_used),
-    );
     let total = live.and_then(|l| l.device_total).or_else(|| {
         let device = r.devices.iter().find(|d| d.ordinal == r.device)?;
         device.total
     });
     let libraries = live.map_or_else(Vec::new, |l| parts(l, reserved.is_some(), true));
-    let others = device_used
-        .zip(process_used)
-        .and_then(|(d, p)| d.checked_sub(p));
+    let others = others(r, before, time_ns);
     let context = r.driver.live.iter().rev().find_map(|l| l.context);
     let known = [reserved, context, others].into_iter().flatten();
     let sum: u128 = known

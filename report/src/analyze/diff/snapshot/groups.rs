@@ -451,7 +451,8 @@ fn alike(live: &LiveDiff, rows: Vec<Held>) -> Vec<Held> {
         }
     }
     // Only what one row of each side has says which is which.
-    let mut count: HashMap<(Which, &[(Category, u64)]), usize, FxBuildHasher> = HashMap::default();
+    type Key<'a> = (Which, &'a [(Category, u64)]);
+    let mut count: HashMap<Key<'_>, usize, FxBuildHasher> = HashMap::default();
     for (&row, sign) in &signs {
         if let Some(which) = rows.get(row).and_then(Held::lone) {
             *count.entry((which, sign.as_slice())).or_default() += 1;
