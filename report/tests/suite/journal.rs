@@ -3,7 +3,7 @@
 use memscope::Figures;
 use memscope::journal::{Journal, Limits, Line, Weight};
 use memscope::place::Place;
-use memscope::records::{At, Oom, Overhead};
+use memscope::records::{At, Cost, Oom, Overhead};
 use proptest::prelude::*;
 use report::container::{Level, pack};
 use report::model::{Rank, Report};
@@ -91,6 +91,14 @@ fn run(end: bool) -> Vec<(String, Vec<u8>)> {
         hook_ns: 100_000,
         steps: 3,
         step_ns: 10_000_000,
+        samples: Some(Cost {
+            records: 6,
+            ns: 12_000,
+        }),
+        modules: Some(Cost {
+            records: 3,
+            ns: 6_000,
+        }),
     };
     journal.overhead(&overhead, true);
     if end {
