@@ -37,7 +37,7 @@ impl Block {
         };
         match self.frames.iter().find(own) {
             Some(f) => format!("{}:{}", f.file.rsplit('/').next().unwrap(), f.line),
-            None => "stack not recorded".to_owned(),
+            None => "no Python frame was recorded".to_owned(),
         }
     }
 }
