@@ -126,9 +126,9 @@ fn a_second_snapshot_that_is_chosen_is_held_against_the_first() {
             holds(page, table, &answer["snapshot"]["by"][n], (a, b)).await;
         }
         // One status alone.
-        page.click("kind-line").await;
+        page.click("kind-stack").await;
         page.choose("change", "gone").await;
-        let gone = page.table("compare_lines").await;
+        let gone = page.table("compare_stacks").await;
         assert!(!gone.rows.is_empty());
         assert!(
             gone.column("b")
@@ -136,6 +136,7 @@ fn a_second_snapshot_that_is_chosen_is_held_against_the_first() {
                 .all(|c| c.raw.as_deref() == Some("0"))
         );
         page.choose("change", "").await;
+        page.click("kind-line").await;
 
         // The chart says both peaks, and the tree both totals.
         let label = page
