@@ -97,3 +97,56 @@ fn running_ranks_are_watched() {
     let none = memscope(["watch", "original_ddp", "--once"]);
     assert_eq!(none.code, 1);
 }
+
+/// A recording of a real run: what `finalize` writes says what its journal does.
+#[test]
+fn a_recorded_run_keeps_every_figure() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = crate::support::fixtures().join("recorded/train/rank00000");
+    let folder = dir.path().join("rank00000");
+    std::fs::create_dir_all(folder.join("journal")).unwrap();
+    let mut lines: Vec<serde_json::Value> = Vec::new();
+    for file in std::fs::read_dir(fixture.join("journal")).unwrap() {
+        let path = file.unwrap().path();
+        let to = folder.join("journal").join(path.file_name().unwrap());
+        std::fs::copy(&path, to).unwrap();
+        if path.to_string_lossy().contains(".python.") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            lines.extend(
+                text.lines()
+                    .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap()),
+            );
+        }
+    }
+    lines.sort_by_key(|l| l["seq"].as_u64());
+    let done = memscope(&["finalize", dir.path().to_str().unwrap()]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let report = std::fs::read(folder.join("runtime_report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let trace = report["runtime_trace"].as_array().unwrap();
+    let of = |kind: &str| lines.iter().filter(|l| l["k"] == kind).collect::<Vec<_>>();
+    let count = |kind: &str| trace.iter().filter(|e| e["event_type"] == kind).count();
+    assert_eq!(count("module"), of("module").len());
+    assert_eq!(count("tensor_grad"), of("grad").len());
+    // Each boundary with its figures, in order.
+    let samples: Vec<(&serde_json::Value, &serde_json::Value)> = of("sample")
+        .into_iter()
+        .map(|s| (&s["allocated"], &s["reserved"]))
+        .collect();
+    let steps: Vec<(&serde_json::Value, &serde_json::Value)> = trace
+        .iter()
+        .filter(|e| e["event_type"] == "step")
+        .map(|e| (&e["mem_allocated_after"], &e["mem_reserved_after"]))
+        .collect();
+    assert_eq!(steps, samples);
+    let highest = of("sample")
+        .iter()
+        .filter_map(|s| s["max_allocated"].as_u64())
+        .max();
+    let written = trace
+        .iter()
+        .filter_map(|e| e["max_mem_allocated"].as_u64())
+        .max();
+    assert_eq!(written, highest);
+    assert_eq!(report["memscope"]["complete"], true);
+}

@@ -25,6 +25,7 @@ mod memory;
 mod numbers;
 mod open;
 mod pages;
+mod recorded;
 mod segments;
 mod size;
 mod state;

@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     let (device, recorder) = start()?;
     let vars = VarMap::new();
     let net = Net::new(VarBuilder::from_varmap(&vars, DType::F32, &device))?;
-    let mut optimizer = SGD::new(vars.all_vars(), 0.05)?;
+    let mut optimizer = SGD::new(vars.all_vars(), 0.005)?;
     let inputs = Tensor::randn(0f32, 1., (BATCH, 128), &device)?;
     let wanted = Tensor::randn(0f32, 1., (BATCH, 16), &device)?;
     let mut losses = Vec::new();
