@@ -119,7 +119,7 @@ fn a_recorded_run_keeps_every_figure() {
         }
     }
     lines.sort_by_key(|l| l["seq"].as_u64());
-    let done = memscope(&["finalize", dir.path().to_str().unwrap()]);
+    let done = memscope(["finalize", dir.path().to_str().unwrap()]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let report = std::fs::read(folder.join("runtime_report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
