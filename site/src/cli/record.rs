@@ -5,9 +5,8 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueHint};
@@ -86,7 +85,7 @@ pub(super) fn record(a: &Record) -> Result<ExitCode> {
         &directory,
         &after.difference(&before).cloned().collect::<Vec<_>>(),
     );
-    Ok(code(status))
+    Ok(signals::code(status))
 }
 
 /// The driver's journals in a folder.
@@ -152,13 +151,4 @@ fn refusal(journal: &Path) -> Option<String> {
     let refused = matches!(callbacks["status"].as_str(), Some("denied" | "unavailable"));
     let reason = callbacks["reason"].as_str().filter(|_| refused)?;
     Some(present::visible::short(reason, 300).into_owned())
-}
-
-fn code(status: ExitStatus) -> ExitCode {
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => 128 + signal,
-        (None, None) => 1,
-    };
-    ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1))
 }

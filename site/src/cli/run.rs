@@ -5,9 +5,8 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, CommandFactory as _, Parser as _, ValueEnum, ValueHint};
@@ -103,7 +102,7 @@ pub(super) fn run(a: &Run) -> Result<ExitCode> {
     let status = signals::run(&mut command)
         .with_context(|| format!("{}: cannot be started", shown.unwrap_or_default()))?;
     tell(&directory, !a.no_report);
-    Ok(code(status))
+    Ok(signals::code(status))
 }
 
 /// What is run: a script or module by the Python, a command as it is.
@@ -198,15 +197,6 @@ fn tell(directory: &Path, report: bool) {
         n => format!(" and {} more", n - 1),
     };
     note(&format!("recorded in {}{more}", first.display()));
-}
-
-fn code(status: ExitStatus) -> ExitCode {
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => 128 + signal,
-        (None, None) => 1,
-    };
-    ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1))
 }
 
 #[cfg(test)]

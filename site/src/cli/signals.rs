@@ -1,7 +1,8 @@
 //! Runs a command that gets the signals meant for it.
 
 use std::io;
-use std::process::{Command, ExitStatus};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitCode, ExitStatus};
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -32,6 +33,16 @@ pub(super) fn run(command: &mut Command) -> io::Result<ExitStatus> {
     handle.close();
     drop(passing.join());
     status
+}
+
+/// The exit code of a command as a shell tells it: its own, or 128 and the signal that ended it.
+pub(super) fn code(status: ExitStatus) -> ExitCode {
+    let code = match (status.code(), status.signal()) {
+        (Some(code), _) => code,
+        (None, Some(signal)) => 128 + signal,
+        (None, None) => 1,
+    };
+    ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1))
 }
 
 /// Whether a process sent it, not the terminal.
